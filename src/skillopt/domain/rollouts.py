@@ -1,0 +1,34 @@
+"""What became of one trial of one task: answered or failed, never a score.
+Owns the two values and the causes of failure; refuses to know how either came about."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="failure"):
+    """Why a unit of work has no answer, and who must act; never shown to an optimizer as a mistake of the skill."""
+
+    kind: str
+    who: str
+    message: str
+
+
+class Answered(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="answered"):
+    """The target answered this trial; `finish` is how the model ended."""
+
+    task_id: str
+    trial: int
+    text: str
+    finish: str = "stop"
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="failed"):
+    """This trial has no answer."""
+
+    task_id: str
+    trial: int
+    failure: Failure
+
+
+Rollout = Answered | Failed

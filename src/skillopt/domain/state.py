@@ -1,0 +1,156 @@
+"""What a training run knows between steps: the incumbent, the best, and what was tried.
+Owns how a step changes it; refuses to know how anything was measured or proposed."""
+
+from __future__ import annotations
+
+import msgspec
+
+from skillopt.domain.scores import Metric, Scoreboard
+from skillopt.domain.skill import Candidate, Skill
+from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """A skill, how it did on val when it was accepted, and where it came from."""
+
+    skill: Skill
+    board: Scoreboard
+    origin: str
+    step: int = 0
+
+
+class Step(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of a plan: numbered from 1 in the run and in its epoch."""
+
+    number: int
+    epoch: int
+    in_epoch: int
+    total: int
+    closes_epoch: bool
+
+    @property
+    def origin(self) -> str:
+        """The name of what this step produces."""
+        return f"step_{self.number:04d}"
+
+
+class Tried(msgspec.Struct, frozen=True, kw_only=True):
+    """One past step, as later reflections see it: what failed, what was edited, what the gate said."""
+
+    step: int
+    action: str
+    failed_tasks: int
+    tasks: int
+    edits: tuple[str, ...]
+    candidate: float | None
+    incumbent: float | None
+
+
+class Memory(msgspec.Struct, frozen=True, kw_only=True):
+    """What later steps are told of earlier ones."""
+
+    tried: tuple[Tried, ...] = ()
+
+
+class Gated(msgspec.Struct, frozen=True, kw_only=True):
+    """A verdict and what the candidate scored on val; no board where nothing had to be measured."""
+
+    verdict: Verdict
+    board: Scoreboard | None = None
+
+
+class StepOutcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What a finished step came to."""
+
+    step: Step
+    candidate: Candidate
+    gated: Gated
+    train: Scoreboard
+    asked: int
+    answered: int
+
+
+class TrainState(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything the next step depends on."""
+
+    incumbent: Standing
+    best: Standing
+    metric: Metric
+    memory: Memory = Memory()
+    steps_done: int = 0
+    since_accept: int = 0
+    mute: int = 0
+    silent: int = 0
+    passed: frozenset[str] = frozenset()
+
+    @classmethod
+    def begin(cls, skill: Skill, baseline: Scoreboard, metric: Metric) -> TrainState:
+        """Return the state before the first step."""
+        standing = Standing(skill=skill, board=baseline, origin="initial_skill")
+        return cls(incumbent=standing, best=standing, metric=metric)
+
+    @property
+    def skill(self) -> Skill:
+        """The skill that the next step starts from."""
+        return self.incumbent.skill
+
+    def after(self, outcome: StepOutcome) -> TrainState:
+        """Return the state after a step: only an accepted candidate leaves a trace in the skill."""
+        accepted = self._accepted(outcome)
+        verdict = outcome.gated.verdict
+        new_best = accepted is not None and isinstance(verdict, Accept) and verdict.new_best
+        return msgspec.structs.replace(
+            self,
+            incumbent=self.incumbent if accepted is None else accepted,
+            best=accepted if accepted is not None and new_best else self.best,
+            memory=Memory(tried=(*self.memory.tried, _tried(outcome))),
+            steps_done=self.steps_done + 1,
+            since_accept=self.since_accept + 1 if accepted is None else 0,
+            mute=self.mute + 1 if outcome.asked and not outcome.answered else 0,
+            silent=0 if outcome.train.n else self.silent + 1,
+            passed=self._passed(outcome.train) if accepted is None else frozenset(),
+        )
+
+    @staticmethod
+    def _accepted(outcome: StepOutcome) -> Standing | None:
+        board = outcome.gated.board
+        if board is None or not outcome.candidate.changed or not isinstance(outcome.gated.verdict, Accept):
+            return None
+        step = outcome.step
+        return Standing(skill=outcome.candidate.skill, board=board, origin=step.origin, step=step.number)
+
+    def _passed(self, train: Scoreboard) -> frozenset[str]:
+        """The train tasks answered right since the last accept; one failure starts the count again."""
+        right = frozenset(row.task_id for row in train.rows if row.score is not None and row.score.hard >= 1.0)
+        return self.passed | right if len(right) == len(train.measured_tasks) else frozenset()
+
+
+def action_of(candidate: Candidate, verdict: Verdict) -> str:
+    """Return the published word for what a step did."""
+    if not candidate.changed:
+        return "skip_no_patches"
+    match verdict:
+        case Accept(new_best=True):
+            return "accept_new_best"
+        case Accept():
+            return "accept"
+        case Reject():
+            return "reject"
+        case Inconclusive():
+            return "inconclusive"
+
+
+def _tried(outcome: StepOutcome) -> Tried:
+    verdict = outcome.gated.verdict
+    return Tried(
+        step=outcome.step.number,
+        action=action_of(outcome.candidate, verdict),
+        failed_tasks=sum(1 for score in outcome.train.scores if score.hard < 1.0),
+        tasks=outcome.train.n,
+        edits=tuple(
+            f"{applied.edit.op.value}: {applied.edit.content or applied.edit.target}"
+            for applied in outcome.candidate.applied
+        ),
+        candidate=verdict.candidate,
+        incumbent=verdict.incumbent,
+    )

@@ -1,0 +1,231 @@
+"""The dataset environment: tasks from files, put as a prompt, graded by a rule.
+Owns its config section, finding the splits and the rules of a usable row; refuses to know models and training."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Annotated, Literal, NamedTuple
+
+import msgspec
+
+from skillopt.domain.chat import Message
+from skillopt.domain.errors import TaskError, UsageError
+from skillopt.domain.scores import Score
+from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split
+from skillopt.environments import checks
+from skillopt.environments.answers import RegexAnswer, extractor
+from skillopt.environments.graders import Grader, grader
+from skillopt.environments.prompt import PromptSettings
+from skillopt.environments.rows import TaskRows, read_rows, suffixes
+
+ENVIRONMENT_VERSION = "dataset-1"  # raise it when the same task would be put or graded differently
+
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+
+
+class SplitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How one file of tasks is cut into train, val and test."""
+
+    ratio: tuple[int, int, int] = (2, 1, 7)
+    seed: int = 42
+
+
+class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How many tasks of each split are used, from the first; null means all."""
+
+    train: AtLeastOne | None = None
+    val: AtLeastOne | None = None
+    test: AtLeastOne | None = None
+
+
+class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The `environment` section of a config, for `kind: dataset`."""
+
+    kind: Literal["dataset"] = "dataset"
+    path: str
+    split: SplitSettings | None = None
+    limit: LimitSettings = LimitSettings()
+    grader: str = "exact"
+    answer: str | RegexAnswer = "tag"
+    prompt: PromptSettings = PromptSettings()
+    allow_paths: tuple[str, ...] = ()
+
+
+class Dataset:
+    """Tasks from files, ready to be put and graded. `tasks.warnings` says what is odd about the files."""
+
+    def __init__(self, settings: DatasetSettings, tasks: TaskSet) -> None:
+        self.tasks = tasks
+        self._settings = settings
+        self._extract = extractor(settings.answer)
+        self._grade = grader(settings.grader).grade
+        shape = msgspec.json.encode((settings.prompt, settings.answer, settings.grader))
+        self._version = f"{ENVIRONMENT_VERSION}-{hashlib.sha256(shape).hexdigest()[:16]}"
+
+    @classmethod
+    def load(cls, settings: DatasetSettings, folder: Path) -> Dataset:
+        """Return the dataset of a config that stands in `folder`."""
+        extractor(settings.answer)  # a misspelt setting is said before a long file is read
+        path = folder / settings.path
+        home = _Home(
+            (path if path.is_dir() else path.parent).resolve(),
+            tuple((folder / allowed).resolve() for allowed in settings.allow_paths),
+        )
+        rules = _Rules(settings.grader, grader(settings.grader), settings.prompt.takes_chat, home)
+        if path.is_dir():
+            return cls(settings, _finished(_from_folder(path, settings, rules), settings.limit))
+        if path.is_file():
+            return cls(settings, _finished(_from_file(path, settings, rules), settings.limit))
+        raise UsageError(
+            f"There are no tasks at {path}.",
+            hint="Set environment.path to a file of tasks, or to a folder with train.jsonl and val.jsonl.",
+        )
+
+    @property
+    def version(self) -> str:
+        """Changes when the same task would be put or graded differently."""
+        return self._version
+
+    def messages(self, task: Task, rendered_skill: str) -> tuple[Message, ...]:
+        """Return what the target is sent; never a reference or a check."""
+        return self._settings.prompt.messages(task, rendered_skill)
+
+    def needs_judge(self, task: Task) -> bool:
+        """Tell whether only a judge can grade this task."""
+        return task.rubric is not None
+
+    def grade(self, task: Task, reply: str) -> Score:
+        """Score a reply by reference and checks; where a task has both, the reference counts as one more check."""
+        if task.rubric is not None:
+            raise TaskError(
+                f"Task {task.id!r} has a rubric, which only a judge can grade.", hint="Configure models.judge."
+            )
+        answer = self._extract(reply)
+        if task.reference is not None and not task.checks:
+            return self._grade(answer, task.references)
+        held = checks.grade(task.checks, answer, checks.called_tools(reply))
+        if task.reference is None:
+            return held
+        return _together(held, len(task.checks), self._grade(answer, task.references))
+
+
+def _together(held: Score, count: int, right: Score) -> Score:
+    """Return the score of so many checks and a reference, each of them one part."""
+    return Score(
+        hard=min(held.hard, right.hard),
+        soft=(held.soft * count + right.soft) / (count + 1),
+        feedback="\n".join(part for part in (right.feedback, held.feedback) if part),
+    )
+
+
+class _Home(NamedTuple):
+    """Where files that tasks name may lie."""
+
+    folder: Path
+    allowed: tuple[Path, ...]
+
+    def problem(self, name: str) -> str | None:
+        """Return what is wrong with the name of a file: it must stay inside, and be there."""
+        windows, posix = PureWindowsPath(name), PurePosixPath(name)
+        plain = not (windows.anchor or posix.anchor or ".." in windows.parts)
+        homes = (self.folder, *self.allowed) if plain else self.allowed
+        try:
+            target = (self.folder / name).resolve()
+            inside = any(target.is_relative_to(home) for home in homes)
+            there = inside and bool(name.strip()) and target.exists()
+        except (OSError, RuntimeError, ValueError) as error:
+            return f"file {name!r} cannot be used: {error}"
+        if not inside:
+            return f"file {name!r} lies outside the task folder; list its folder in environment.allow_paths"
+        return None if there else f"file {name!r} does not exist in the task folder"
+
+
+class _Rules(NamedTuple):
+    """What makes a row usable."""
+
+    grader_name: str
+    grader: Grader
+    takes_chat: bool
+    home: _Home
+
+    def problem(self, task: Task) -> str | None:
+        """Return what is wrong with a task, or None."""
+        if not task.id.strip():
+            return "id is empty"
+        return (
+            self._input_problem(task)
+            or self._grading_problem(task)
+            or next((problem for problem in map(checks.problem, task.checks) if problem is not None), None)
+            or next((bad for bad in map(self.home.problem, (*task.files, *task.images)) if bad is not None), None)
+        )
+
+    def _input_problem(self, task: Task) -> str | None:
+        if isinstance(task.input, str):
+            return None if task.input.strip() else "input is empty"
+        if not any(turn.role == "user" and turn.content.strip() for turn in task.input):
+            return "input is a conversation without a user message"
+        if not self.takes_chat:
+            return "input is a conversation, which a prompt template with {input} cannot take"
+        return None
+
+    def _grading_problem(self, task: Task) -> str | None:
+        if task.reference is None and not task.checks and task.rubric is None:
+            return "one of reference, checks or rubric is needed"
+        if task.rubric is not None:
+            return None if task.rubric.strip() else "rubric is empty"
+        if task.reference is None:
+            return None
+        if not task.reference or not all(map(self.grader.accepts, task.references)):
+            return f"for grader {self.grader_name!r} a reference must be {self.grader.wants}"
+        return None
+
+
+def _from_file(path: Path, settings: DatasetSettings, rules: _Rules) -> TaskSet:
+    split = SplitSettings() if settings.split is None else settings.split
+    rows = read_rows(path, rules.problem)
+    return msgspec.structs.replace(ratio_split(rows.tasks, split.ratio, split.seed), warnings=rows.warnings)
+
+
+def _from_folder(folder: Path, settings: DatasetSettings, rules: _Rules) -> TaskSet:
+    if settings.split is not None:
+        raise UsageError(
+            f"environment.split cuts one file, but {folder} is a folder that is split already.",
+            hint="Remove environment.split, or set environment.path to a file.",
+        )
+    train, val, test = (
+        TaskRows((), ()) if path is None else read_rows(path, rules.problem)
+        for path in (_split_file(folder, split) for split in SplitName)
+    )
+    warnings = (*train.warnings, *val.warnings, *test.warnings)
+    return TaskSet(train=train.tasks, val=val.tasks, test=test.tasks, warnings=warnings)
+
+
+def _split_file(folder: Path, split: SplitName) -> Path | None:
+    """Return the one file of a split: `val.jsonl`, `val/items.json` or the same under an alias; test may be missing."""
+    files = [
+        path
+        for name in split.spellings
+        for suffix in suffixes()
+        for path in (folder / f"{name}{suffix}", *(folder / name).glob(f"*{suffix}"))
+        if path.is_file()
+    ]
+    if len(files) > 1:
+        raise UsageError(
+            f"The {split.value} split has several files: {', '.join(map(str, sorted(files)))}.",
+            hint="Keep one of them.",
+        )
+    if not files and split is not SplitName.TEST:
+        raise UsageError(
+            f"{folder} has no file for the {split.value} split.",
+            hint=f"Add {split.value}.jsonl, .json or .csv (also accepted: {', '.join(split.spellings)}).",
+        )
+    return files[0] if files else None
+
+
+def _finished(tasks: TaskSet, limit: LimitSettings) -> TaskSet:
+    """Return the tasks within their limits, once the splits are known to be clean."""
+    checked = TaskSet.checked(
+        train=tasks.train[: limit.train], val=tasks.val[: limit.val], test=tasks.test[: limit.test]
+    )
+    return msgspec.structs.replace(checked, warnings=(*tasks.warnings, *checked.warnings))
