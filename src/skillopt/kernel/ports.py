@@ -1,0 +1,94 @@
+"""The ports: what the loops and phases may ask of the world, and nothing more.
+Owns the contracts; refuses to know who fulfils them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
+from skillopt.domain.scores import Score
+from skillopt.domain.tasks import Task, TaskSet
+from skillopt.domain.usage import Usage
+from skillopt.kernel.events import Event, Signal
+
+
+class Chat(Protocol):
+    """Sends one request to one model and returns its one reply.
+
+    `send` either returns a whole reply or raises a ProviderError that says who must act: an empty reply, a cut
+    stream, an error in a 200 body or a reply that stopped for length is never returned as an answer. It does not
+    retry, does not change the request, and may be called many times at once. A cancelled `send` leaves nothing behind.
+    """
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Who answers; the same for every call."""
+        ...
+
+    @property
+    def timeout(self) -> float:
+        """The most seconds a single request may take before it is given up."""
+        ...
+
+    def worst(self, request: ChatRequest) -> Usage:
+        """Return the most that one attempt at this request can cost; no provider may bill more."""
+        ...
+
+    async def send(self, request: ChatRequest) -> Reply:
+        """Ask once."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class Environment(Protocol):
+    """Where tasks come from, how they are put to the target, and how answers are graded.
+
+    `grade` is a pure function of its arguments; its feedback is for the optimizer only and never quotes a reference.
+    """
+
+    @property
+    def version(self) -> str:
+        """Part of every key: changes when the same task would be put differently."""
+        ...
+
+    @property
+    def tasks(self) -> TaskSet:
+        """All tasks, by split."""
+        ...
+
+    def messages(self, task: Task, rendered_skill: str) -> tuple[Message, ...]:
+        """Return what the target is sent; never a reference or a check."""
+        ...
+
+    def grade(self, task: Task, reply: str) -> Score:
+        """Score an answer; raises TaskError when this task cannot be graded."""
+        ...
+
+
+class Observer(Protocol):
+    """Watches a run. It cannot change it; one that raises is reported once and dropped."""
+
+    def see(self, fact: Event | Signal) -> None:
+        """Take note of a fact; must return at once."""
+        ...
+
+
+class Clock(Protocol):
+    """The only source of time."""
+
+    def now(self) -> float:
+        """Return seconds that only grow; for durations."""
+        ...
+
+    def wall(self) -> float:
+        """Return seconds since 1970; for people."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        ...
+
+

@@ -1,0 +1,275 @@
+"""One run: `do` answers finished work from the journal and pays for the rest; `emit` tells the one stream.
+Owns tickets, outcomes, usage and speculation of a run; refuses to know what the phases mean."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Literal
+
+import msgspec
+
+from skillopt.domain.chat import Reply
+from skillopt.domain.errors import InternalError, SkilloptError, StoreError
+from skillopt.domain.rollouts import Failure
+from skillopt.domain.usage import NOTHING, Caps
+from skillopt.kernel.events import Event, PhaseBegan, PhaseEnded, Signal, UnitSettled
+from skillopt.kernel.journal import Journal, Key, PhaseRecord, Ref, RunHandle
+from skillopt.kernel.limits.ledger import Ledger
+from skillopt.kernel.observers import Observers
+from skillopt.kernel.payment.flights import Flights
+from skillopt.kernel.payment.payments import Payments
+from skillopt.kernel.payment.pool import Halt, work_through
+from skillopt.kernel.payment.retry import RetrySettings
+from skillopt.kernel.ports import Clock
+from skillopt.kernel.work import Work
+
+Outcome = Reply | Failure
+_CHUNK = 500
+
+
+class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Config section `limits`: caps of the whole run, and how much may go on at once."""
+
+    calls: int | None = None
+    tokens: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+    concurrency: int | Literal["auto"] = 32
+    speculation: int = 0
+    confirm_usd: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.concurrency != "auto" and self.concurrency < 1:
+            raise ValueError("limits.concurrency must be at least 1, or auto")
+        if self.speculation < 0 or (self.calls is not None and self.calls < self.speculation):
+            raise ValueError("limits.speculation is a part of limits.calls: it must be 0 or more, and not above it")
+        if any(cap is not None and cap < 0 for cap in (self.calls, self.tokens, self.usd, self.seconds)):
+            raise ValueError("limits.calls, tokens, usd and seconds must be 0 or more, or null for no cap")
+
+    @property
+    def caps(self) -> Caps:
+        """What real work may use; the calls set aside for speculation are no part of it."""
+        calls = None if self.calls is None else self.calls - self.speculation
+        return Caps(calls=calls, tokens=self.tokens, usd=self.usd, seconds=self.seconds)
+
+
+class Run:
+    """What a loop is given: the only way to have paid work done and the only way to be heard."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        handle: RunHandle,
+        clock: Clock,
+        limits: LimitSettings,
+        retry: RetrySettings,
+        observers: Observers,
+        scrub: Callable[[str], str],
+    ) -> None:
+        spent = journal.spent(handle)
+        self._journal = journal
+        self._handle = handle
+        self._limits = limits
+        self._observers = observers
+        self._scrub = scrub
+        self._halt = Halt()
+        self._flights = Flights()
+        self._payments = Payments(
+            journal=journal,
+            handle=handle,
+            clock=clock,
+            ledger=Ledger(
+                caps=limits.caps, spent=spent.charged - spent.early, spent_seconds=spent.seconds, clock=clock
+            ),
+            retry=retry,
+            concurrency=None if limits.concurrency == "auto" else limits.concurrency,
+            halt=self._halt,
+            scrub=scrub,
+            signal=self.signal,
+        )
+        self._span = ""
+        self._paths: set[str] = set()
+        self._events = 0
+        self._counted: set[Key] = set()
+        self._hints: set[asyncio.Task[None]] = set()
+        self._early: set[Key] = set()
+        self._early_before = spent.early.calls
+
+    @property
+    def name(self) -> str:
+        """The run's name."""
+        return self._handle.name
+
+    @property
+    def stopping(self) -> bool:
+        """Say whether the run was asked to stop."""
+        return self._halt.reason is not None
+
+    @property
+    def scrub(self) -> Callable[[str], str]:
+        """What takes secrets out of a text on its way into the journal."""
+        return self._scrub
+
+    def stop(self, reason: Exception) -> None:
+        """Stop asking for new work; the loop ends with this error once what is under way has finished."""
+        self._halt.stop(reason)
+
+    def emit(self, event: Event) -> None:
+        """Record a fact and show it; on a second running the same fact is recorded once."""
+        self._journal.append(self._handle, self._events, event)
+        self._events += 1
+        self._observers.see(event)
+
+    def signal(self, fact: Signal) -> None:
+        """Show something that only matters while it happens."""
+        self._observers.see(fact)
+
+    @contextmanager
+    def span(self, name: str) -> Iterator[None]:
+        """Name the part of the run in which the phases inside belong."""
+        outer, self._span = self._span, f"{self._span}{name}/"
+        try:
+            yield
+        finally:
+            self._span = outer
+
+    async def do(self, phase: str, verb: str, works: Sequence[Work]) -> tuple[Outcome, ...]:
+        """Return the outcome of each work, in order: from the journal where it has it, else by asking and paying."""
+        path = self._span + phase
+        if path in self._paths:
+            raise InternalError(f"Phase {path!r} was asked for twice in one run.")
+        self._paths.add(path)
+        self.emit(PhaseBegan(path=path, verb=verb, units=len(works)))
+        record = self._journal.phase(self._handle, path)
+        if record is None:
+            record = await self._finish(path, works)
+        outcomes = self._outcomes(record, works)
+        self.emit(self._ended(record, verb, works, outcomes))
+        return outcomes
+
+    def hint(self, works: Sequence[Work]) -> None:
+        """Say what may be asked soon: at most `limits.speculation` of it is asked early, when slots are free.
+
+        Only a cap on calls leaves room for this, since only calls can be set aside for it without knowing the price.
+        """
+        if self._limits.caps.measures_more_than_calls:
+            return
+        found = self._journal.find([work.key for work in works])
+        for work in works:
+            if self._early_before + len(self._early) >= self._limits.speculation or self._halt.reason is not None:
+                return
+            if work.key not in found and work.key not in self._early and not self._flights.knows(work.key):
+                self._early.add(work.key)
+                task = asyncio.ensure_future(self._speculate(work))
+                self._hints.add(task)
+                task.add_done_callback(self._hints.discard)
+
+    async def close(self) -> None:
+        """End speculation that nobody waited for and make everything recorded durable."""
+        hints = tuple(self._hints)
+        for task in hints:
+            task.cancel()
+        await asyncio.gather(*hints, return_exceptions=True)
+        await self._journal.sync()
+
+    async def _finish(self, path: str, works: Sequence[Work]) -> PhaseRecord:
+        """Get an outcome for every work of a phase, and make them durable before anyone reads them."""
+        outcomes: list[Ref | Failure | None] = [None] * len(works)
+        phase = len(self._paths)
+
+        async def settle(unit: tuple[int, Work]) -> None:
+            index, work = unit
+            outcomes[index] = await self._settle(path, (phase, index), work)
+
+        if self._halt.reason is not None:
+            raise self._halt.reason
+        if works:
+            width = min(len(works), self._payments.slots(works[0].account).ceiling)
+            await work_through(self._unanswered(path, works, outcomes), settle, width=width, halt=self._halt)
+        complete = tuple(outcome for outcome in outcomes if outcome is not None)
+        if len(complete) != len(works):
+            raise InternalError(f"Phase {path!r} ended with {len(complete)} outcomes for {len(works)} units.")
+        record = PhaseRecord(path=path, outcomes=complete)
+        self._journal.close_phase(self._handle, record)
+        await self._journal.sync()
+        return record
+
+    def _unanswered(
+        self, path: str, works: Sequence[Work], outcomes: list[Ref | Failure | None]
+    ) -> Iterator[tuple[int, Work]]:
+        """Yield, in order, the works the journal has no answer for; the others get their outcome on the way."""
+        for start in range(0, len(works), _CHUNK):
+            chunk = works[start : start + _CHUNK]
+            found = self._journal.find([work.key for work in chunk])
+            for index, work in enumerate(chunk, start):
+                answer = self._flights.answer(work.key)
+                if answer is None and work.key in found:
+                    answer = found[work.key].ref
+                if answer is None:
+                    yield index, work
+                else:
+                    outcomes[index] = answer
+                    self.signal(UnitSettled(path, answered=True, replayed=True))
+
+    async def _settle(self, path: str, ticket: tuple[int, int], work: Work) -> Ref | Failure:
+        shared = await self._flights.shared(work.key)
+        if shared is not None:
+            self.signal(UnitSettled(path, answered=True, replayed=True))
+            return shared
+        outcome = await self._flights.fly(work.key, lambda: self._payments.pay(path, ticket, work))
+        cause = outcome.kind if isinstance(outcome, Failure) else ""
+        self.signal(UnitSettled(path, answered=not cause, replayed=False, cause=cause))
+        return outcome
+
+    async def _speculate(self, work: Work) -> None:
+        """Ask early; whatever ends the run is real work's to say."""
+        if not self._flights.knows(work.key):
+            with suppress(SkilloptError):
+                await self._flights.fly(work.key, lambda: self._payments.try_early(work))
+
+    def _outcomes(self, record: PhaseRecord, works: Sequence[Work]) -> tuple[Outcome, ...]:
+        """Read the phase back from the journal: what the loop sees, live and replayed, is what the journal holds."""
+        if len(record.outcomes) != len(works):
+            raise _diverged(self.name, record.path)
+        stored = self._journal.fetch([outcome for outcome in record.outcomes if isinstance(outcome, Ref)])
+        outcomes: list[Outcome] = []
+        for outcome, work in zip(record.outcomes, works, strict=True):
+            if isinstance(outcome, Failure):
+                outcomes.append(outcome)
+            elif stored[outcome].key != work.key:
+                raise _diverged(self.name, record.path)
+            else:
+                self._flights.remember(work.key, outcome)
+                outcomes.append(stored[outcome].answer)
+        return tuple(outcomes)
+
+    def _ended(
+        self, record: PhaseRecord, verb: str, works: Sequence[Work], outcomes: tuple[Outcome, ...]
+    ) -> PhaseEnded:
+        """Count the phase: each answer is paid for by its first use in program order."""
+        usage = NOTHING
+        for work, outcome in zip(works, outcomes, strict=True):
+            if isinstance(outcome, Reply) and work.key not in self._counted:
+                self._counted.add(work.key)
+                usage = usage + outcome.usage
+        causes = Counter(outcome.kind for outcome in outcomes if isinstance(outcome, Failure))
+        return PhaseEnded(
+            path=record.path,
+            verb=verb,
+            role=works[0].role if works else "",
+            answered=len(outcomes) - causes.total(),
+            failed=causes.total(),
+            causes=dict(sorted(causes.items())),
+            usage=usage,
+        )
+
+
+def _diverged(run: str, path: str) -> StoreError:
+    return StoreError(
+        f"Run {run!r} cannot go on: its journal holds other questions for phase {path!r} than this version asks.",
+        hint="It was made by another version of skillopt; start again with --fresh.",
+    )

@@ -1,0 +1,179 @@
+"""What a run looks like at any moment: a pure fold over its events.
+Owns the fold and the step records; refuses to know who shows them and where they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+import msgspec
+
+from skillopt.domain.usage import Usage
+from skillopt.kernel.events import (
+    BatchGraded,
+    CandidateMade,
+    EditFact,
+    Event,
+    GateDecided,
+    Measured,
+    PatchProposed,
+    PhaseBegan,
+    PhaseEnded,
+    RunBegan,
+    RunEnded,
+    SkillKept,
+    StepBegan,
+    StepEnded,
+    TaskScore,
+    Warned,
+)
+
+
+class StepView(msgspec.Struct, frozen=True, kw_only=True):
+    """One step, as far as it has come."""
+
+    began: StepBegan
+    batches: tuple[BatchGraded, ...] = ()
+    patches: tuple[PatchProposed, ...] = ()
+    candidate: CandidateMade | None = None
+    measured: Measured | None = None
+    gate: GateDecided | None = None
+    ended: StepEnded | None = None
+    usage: dict[str, Usage] = {}
+
+    @property
+    def merged(self) -> tuple[EditFact, ...]:
+        """The edits after merging."""
+        return self._edits("aggregate")
+
+    @property
+    def ranked(self) -> tuple[EditFact, ...]:
+        """The edits that were kept for applying."""
+        return self._edits("select")
+
+    @property
+    def rows(self) -> tuple[TaskScore, ...]:
+        """All graded rollouts of the step."""
+        return tuple(row for batch in self.batches for row in batch.rows)
+
+    def _edits(self, stage: str) -> tuple[EditFact, ...]:
+        return tuple(edit for patch in self.patches if patch.stage == stage for edit in patch.edits)
+
+
+class RunView(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything that reports, consoles and dashboards show of a run."""
+
+    began: RunBegan | None = None
+    skills: dict[str, SkillKept] = {}
+    measured: tuple[Measured, ...] = ()
+    steps: tuple[StepView, ...] = ()
+    usage: dict[str, Usage] = {}
+    stages: dict[str, Usage] = {}
+    failures: dict[str, int] = {}
+    phase: PhaseBegan | None = None
+    warnings: tuple[str, ...] = ()
+    ended: RunEnded | None = None
+
+    @property
+    def finished_steps(self) -> tuple[StepView, ...]:
+        """The steps that are whole."""
+        return tuple(step for step in self.steps if step.ended is not None)
+
+    def score(self, label: str, split: str) -> Measured | None:
+        """Return what was measured under this label on this split."""
+        return next((each for each in self.measured if each.label == label and each.split == split), None)
+
+
+def view_of(events: Iterable[Event]) -> RunView:
+    """Return the view of a run after these events."""
+    return reduce(fold, events, RunView())
+
+
+def whole(events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the events up to the last moment at which the run was in one piece: no step is half shown."""
+    if events and isinstance(events[-1], RunEnded):
+        return tuple(events)
+    for index in range(len(events) - 1, -1, -1):
+        event = events[index]
+        if isinstance(event, StepEnded) or _is_baseline(event):
+            return tuple(events[: index + 1])
+    return tuple(event for event in events if isinstance(event, RunBegan | SkillKept))
+
+
+def _is_baseline(event: Event) -> bool:
+    return isinstance(event, Measured) and (event.label, event.split) == ("baseline", "val")
+
+
+def fold(view: RunView, event: Event) -> RunView:
+    """Return the view after one more event."""
+    replace = msgspec.structs.replace
+    match event:
+        case RunBegan():
+            return replace(view, began=event)
+        case SkillKept():
+            return replace(view, skills={**view.skills, event.digest: event})
+        case PhaseBegan():
+            return replace(view, phase=event)
+        case PhaseEnded():
+            return _phase_ended(view, event)
+        case Measured():
+            return _measured(view, event)
+        case StepBegan():
+            return replace(view, steps=(*view.steps, StepView(began=event)))
+        case Warned():
+            return replace(view, warnings=(*view.warnings, event.message))
+        case RunEnded():
+            return replace(view, ended=event, phase=None)
+        case _:
+            return _step_event(view, event)
+
+
+def _phase_ended(view: RunView, event: PhaseEnded) -> RunView:
+    failures = dict(view.failures)
+    for cause, count in event.causes.items():
+        failures[cause] = failures[cause] + count if cause in failures else count
+    counted = msgspec.structs.replace(
+        view,
+        phase=None,
+        usage=_plus(view.usage, event.role, event.usage),
+        stages=_plus(view.stages, event.verb, event.usage),
+        failures=failures,
+    )
+    if not view.steps or view.steps[-1].ended is not None:
+        return counted
+    return _in_step(counted, msgspec.structs.replace(view.steps[-1], usage=_plus(view.steps[-1].usage, event.verb, event.usage)))
+
+
+def _measured(view: RunView, event: Measured) -> RunView:
+    seen = msgspec.structs.replace(view, measured=(*view.measured, event))
+    if not view.steps or view.steps[-1].ended is not None:
+        return seen
+    return _in_step(seen, msgspec.structs.replace(view.steps[-1], measured=event))
+
+
+def _step_event(
+    view: RunView, event: BatchGraded | PatchProposed | CandidateMade | GateDecided | StepEnded
+) -> RunView:
+    step = view.steps[-1]
+    replace = msgspec.structs.replace
+    match event:
+        case BatchGraded():
+            return _in_step(view, replace(step, batches=(*step.batches, event)))
+        case PatchProposed():
+            return _in_step(view, replace(step, patches=(*step.patches, event)))
+        case CandidateMade():
+            return _in_step(view, replace(step, candidate=event))
+        case GateDecided():
+            return _in_step(view, replace(step, gate=event))
+        case StepEnded():
+            return _in_step(view, replace(step, ended=event))
+
+
+def _in_step(view: RunView, step: StepView) -> RunView:
+    return msgspec.structs.replace(view, steps=(*view.steps[:-1], step))
+
+
+def _plus(totals: dict[str, Usage], name: str, usage: Usage) -> dict[str, Usage]:
+    if not name:
+        return totals
+    return {**totals, name: totals[name] + usage if name in totals else usage}
