@@ -1,0 +1,1 @@
+"""Configuration, environment door and wiring: where a port meets an adapter."""

@@ -1,0 +1,99 @@
+"""The configuration file: which sections there are. Each section is defined beside the code that reads it.
+Owns the models section and the digest that names a run; refuses to know how files are read."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Literal
+
+import msgspec
+
+from skillopt.backends.openai_chat import OpenAISettings
+from skillopt.domain.skill import Skill
+from skillopt.domain.tasks import SplitName, TaskSet
+from skillopt.environments.dataset import DatasetSettings
+from skillopt.kernel.payment.retry import RetrySettings
+from skillopt.kernel.run import LimitSettings
+from skillopt.phases.gate import GateSettings
+from skillopt.phases.reflect import ReflectSettings
+from skillopt.train.plan import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
+
+_NO_PART_OF_A_PLAN = ("limits", "retry")
+_ONLY_AN_ADDRESS = ("api_key", "timeout", "stall_seconds", "price")
+
+
+class OpenAIModel(OpenAISettings, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="openai", tag_field="backend"):
+    """A model behind any OpenAI-compatible server; `api_key` is a ${REFERENCE}, or the word none."""
+
+    api_key: str | None = None
+
+
+class ScriptedModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="scripted", tag_field="backend"):
+    """A scripted model in this process, for demos and tests; only ever by this name."""
+
+    scenario: str
+    max_tokens: int = 4096
+    timeout: float = 60.0
+
+
+Model = OpenAIModel | ScriptedModel
+
+
+class UseRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Another role's model."""
+
+    use: Literal["optimizer", "target"] = "optimizer"
+
+
+class Models(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Config section `models`: who is taught, who writes edits, who judges."""
+
+    target: Model
+    optimizer: Model
+    judge: UseRole = UseRole()
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A whole configuration; `skill: null` starts blank."""
+
+    skill: str | None
+    environment: DatasetSettings
+    models: Models
+    train: TrainSettings = TrainSettings()
+    reflect: ReflectSettings = ReflectSettings()
+    optimizer: OptimizerSettings = OptimizerSettings()
+    gate: GateSettings = GateSettings()
+    stop: StopSettings = StopSettings()
+    test: tuple[TestedSkill, ...] = ("initial", "best", "last")
+    limits: LimitSettings = LimitSettings()
+    retry: RetrySettings = RetrySettings()
+
+
+def plan_bytes(config: Config, skill: Skill, tasks: TaskSet) -> bytes:
+    """Return what names a run: all that decides what it asks. Paths, keys and limits do not; contents do."""
+    settings = msgspec.to_builtins(config)
+    for section in _NO_PART_OF_A_PLAN:
+        del settings[section]
+    settings["skill"] = skill.digest
+    settings["environment"]["path"] = {
+        split.value: hashlib.sha256(msgspec.json.encode(tasks.of(split))).hexdigest() for split in SplitName
+    }
+    for model in settings["models"].values():
+        for key in _ONLY_AN_ADDRESS:
+            model.pop(key, None)
+    return msgspec.json.encode(settings, order="sorted")
+
+
+def plan_difference(old: bytes, new: bytes) -> tuple[str, ...]:
+    """Return the dotted keys in which two plans differ."""
+    before, after = _flat(msgspec.json.decode(old)), _flat(msgspec.json.decode(new))
+    return tuple(sorted(key for key in before | after if before.get(key) != after.get(key)))
+
+
+def _flat(value: object, path: str = "") -> dict[str, object]:
+    if not isinstance(value, dict) or not value:
+        return {path: value}
+    flat: dict[str, object] = {}
+    for key, inner in value.items():
+        flat.update(_flat(inner, f"{path}.{key}" if path else str(key)))
+    return flat

@@ -1,0 +1,79 @@
+"""Looks a machine and a configuration over before anything is spent, and says what each failure means.
+Owns the list of checks; refuses to mend anything."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from skillopt.app.models import make_chat
+from skillopt.app.prepare import Prepared, prepare
+from skillopt.domain.chat import ChatRequest, Message
+from skillopt.domain.errors import SkilloptError
+from skillopt.domain.skill import check_standard
+from skillopt.domain.usage import Caps
+
+_OLDEST = (3, 11)
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What one check found: `ok` is None for something that was not checked."""
+
+    check: str
+    ok: bool | None
+    says: str
+
+
+async def examine(config: Path | None, *, environ: Mapping[str, str], call: bool) -> tuple[Finding, ...]:
+    """Return what was found; with `call`, each model is asked one tiny question, which may cost a little."""
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    findings = [Finding(check="python", ok=sys.version_info >= _OLDEST, says=version)]
+    if config is None:
+        findings.append(Finding(check="config", ok=None, says="none given: skillopt doctor CONFIG checks one"))
+        return tuple(findings)
+    prepared = _tried(findings, "config", lambda: prepare(config, environ=environ))
+    if prepared is None:
+        return tuple(findings)
+    tasks = prepared.plan.tasks
+    findings.append(
+        Finding(check="tasks", ok=True, says=f"train {len(tasks.train)}, val {len(tasks.val)}, test {len(tasks.test)}")
+    )
+    findings += [Finding(check="tasks", ok=None, says=warning) for warning in tasks.warnings]
+    for found in check_standard(prepared.plan.seed_skill, prepared.plan.seed_skill.name):
+        findings.append(Finding(check="skill", ok=None, says=str(found.message)))
+    findings += [await _model(prepared, role, call=call) for role in ("target", "optimizer")]
+    return tuple(findings)
+
+
+async def _model(prepared: Prepared, role: str, *, call: bool) -> Finding:
+    """Make a role's model, and with `call` ask it one word."""
+    models = prepared.config.models
+    check = f"models.{role}"
+    try:
+        chat = make_chat(role, models.target if role == "target" else models.optimizer, Caps())
+    except SkilloptError as error:
+        return Finding(check=check, ok=False, says=str(error))
+    named = f"{chat.identity.backend} {chat.identity.model} at {chat.identity.address}"
+    try:
+        if not call:
+            return Finding(check=check, ok=None, says=f"{named}: not asked (--call asks one word)")
+        reply = await chat.send(ChatRequest(messages=(Message("user", "Answer with the word ready."),), max_tokens=256))
+    except SkilloptError as error:
+        return Finding(check=check, ok=False, says=f"{named}: {error}")
+    else:
+        return Finding(check=check, ok=True, says=f"{named}: answered in {reply.seconds:.2f} s")
+    finally:
+        await chat.close()
+
+
+def _tried(findings: list[Finding], check: str, work: Callable[[], Prepared]) -> Prepared | None:
+    try:
+        done = work()
+    except SkilloptError as error:
+        findings.append(Finding(check=check, ok=False, says=str(error)))
+        return None
+    findings.append(Finding(check=check, ok=True, says=f"valid; the run would be called {done.default_name}"))
+    return done

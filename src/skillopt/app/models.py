@@ -1,0 +1,57 @@
+"""Makes the Chat of each role from its settings: the place where the word after `backend:` becomes an adapter.
+Owns whose key goes to which host; refuses to know what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+
+import msgspec
+
+from skillopt.app.config import Model, OpenAIModel
+from skillopt.app.environ import resolve_reference
+from skillopt.backends.http import parse_url
+from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings, check_key_host
+from skillopt.backends.prices import price_of
+from skillopt.domain.errors import UsageError
+from skillopt.domain.usage import Caps
+from skillopt.kernel.ports import Chat
+from skillopt.testing.scripted import ScriptedChat
+
+_NO_KEY = "none"
+_OWN_KEYS: Mapping[str, str] = MappingProxyType({"api.openai.com": "${OPENAI_API_KEY}"})
+
+
+def make_chat(role: str, model: Model, caps: Caps) -> Chat:
+    """Return who plays this role; a dollar cap needs a known price."""
+    if isinstance(model, OpenAIModel):
+        settings = _settings(model)
+        if caps.usd is not None and settings.price is None:
+            raise UsageError(
+                f"limits.usd is set, but the price of models.{role}.model {model.model!r} is not known.",
+                hint=f"Give models.{role}.price: {{input: …, output: …}} in dollars for a million tokens.",
+            )
+        return OpenAIChat(settings, api_key=_key(model))
+    name = "opt-scripted" if role == "optimizer" else "target-scripted"
+    return ScriptedChat.from_scenario(model.scenario, model=name, timeout=model.timeout)
+
+
+def _settings(model: OpenAIModel) -> OpenAISettings:
+    fields = {name: getattr(model, name) for name in OpenAISettings.__struct_fields__}
+    if model.price is None:
+        fields["price"] = price_of(model.model)
+    return msgspec.convert(fields, OpenAISettings, from_attributes=True)
+
+
+def _key(model: OpenAIModel) -> Callable[[], str] | None:
+    """Return how to get the key at call time: the one named beside this base_url, or the host's own usual one."""
+    if model.api_key == _NO_KEY:
+        return None
+    url = parse_url(model.base_url)
+    if model.api_key is not None:
+        check_key_host(url)
+        return partial(resolve_reference, model.api_key)
+    if url.host in _OWN_KEYS:
+        return partial(resolve_reference, _OWN_KEYS[url.host])
+    return None

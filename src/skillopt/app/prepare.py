@@ -1,0 +1,64 @@
+"""Turns a loaded configuration into a plan with its environment, and names the run.
+Owns what must be right before anything is spent; refuses to know models' answers and journals."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from skillopt.app.config import Config, plan_bytes
+from skillopt.app.settings.load import load
+from skillopt.app.skills import read_skill
+from skillopt.environments.dataset import Dataset
+from skillopt.train.plan import Plan
+
+WORKSPACE = ".skillopt"
+
+
+class Prepared(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that could start: everything read and checked, nothing spent."""
+
+    config: Config
+    root: Path
+    workspace: Path
+    environment: Dataset
+    plan: Plan
+    plan_record: bytes
+    digest: str
+
+    @property
+    def default_name(self) -> str:
+        """What the run is called unless a name is given: the beginning of its plan's digest."""
+        return self.digest[:12]
+
+
+def prepare(
+    path: Path, *, sets: Sequence[str] = (), environ: Mapping[str, str], workspace: Path | None = None
+) -> Prepared:
+    """Read a configuration with its skill and tasks."""
+    loaded = load(path, Config, sets=sets, environ=environ)
+    config, root = loaded.config, loaded.root
+    skill = read_skill(root, config.skill)
+    environment = Dataset.load(config.environment, root)
+    plan = Plan(
+        seed_skill=skill,
+        tasks=environment.tasks,
+        train=config.train,
+        optimizer=config.optimizer,
+        stop=config.stop,
+        test=config.test,
+    )
+    record = plan_bytes(config, skill, environment.tasks)
+    config.optimizer.budgets.at(1, 1)
+    return Prepared(
+        config=config,
+        root=root,
+        workspace=root / WORKSPACE if workspace is None else workspace.resolve(),
+        environment=environment,
+        plan=plan,
+        plan_record=record,
+        digest=hashlib.sha256(record).hexdigest(),
+    )

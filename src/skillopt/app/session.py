@@ -1,0 +1,227 @@
+"""One session of a run: opens the journal, wires ports to adapters, runs the loop, and writes what came of it.
+Owns the order of opening and closing, and how a stop is told; refuses to know phases and terminals."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import msgspec
+
+from skillopt.app.config import plan_difference
+from skillopt.app.folder import RunFolder
+from skillopt.app.models import make_chat
+from skillopt.app.prepare import Prepared
+from skillopt.app.secrets import scrubber
+from skillopt.domain.errors import (
+    BudgetReachedError,
+    InterruptedRunError,
+    QuotaExhaustedError,
+    SkilloptError,
+    UsageError,
+)
+from skillopt.domain.skill import Skill
+from skillopt.domain.state import TrainState
+from skillopt.domain.tasks import SplitName
+from skillopt.kernel.events import Measured, RunBegan
+from skillopt.kernel.journal import Journal, RunHandle
+from skillopt.kernel.observers import Observers
+from skillopt.kernel.ports import Chat, Clock, Observer
+from skillopt.kernel.run import Run
+from skillopt.kernel.view import view_of, whole
+from skillopt.kernel.work import Asker
+from skillopt.train.lab import Lab
+from skillopt.train.loop import train
+from skillopt.train.report import Ending, Status, Summary, summarize
+
+_GRACE = 10.0  # seconds that requests under way get to finish after the first Ctrl-C
+_STOPS = (BudgetReachedError, InterruptedRunError, QuotaExhaustedError)
+
+
+class Opened(msgspec.Struct, frozen=True, kw_only=True):
+    """A run under way with everything it needs."""
+
+    run: Run
+    lab: Lab
+    journal: Journal
+    handle: RunHandle
+    clock: Clock
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True):
+    """How a session ended: its summary, and the error that stopped it, if one did."""
+
+    summary: Summary
+    error: SkilloptError | None
+
+
+Interrupt = Callable[[], None]
+Started = Callable[[Interrupt], None]
+
+
+@asynccontextmanager
+async def opened(
+    prepared: Prepared, journal: Journal, clock: Clock, name: str, observers: Sequence[Observer]
+) -> AsyncIterator[Opened]:
+    """Open a run; what is recorded is durable and let go of when this ends, however it ends."""
+    config = prepared.config
+    caps = config.limits.caps
+    models = config.models
+    target = make_chat("target", models.target, caps)
+    optimizer = make_chat("optimizer", models.optimizer, caps)
+    handle = _own(journal, name, prepared.plan_record)
+    run = Run(
+        journal=journal,
+        handle=handle,
+        clock=clock,
+        limits=config.limits,
+        retry=config.retry,
+        observers=Observers(observers),
+        scrub=scrubber().text,
+    )
+    lab = Lab(
+        run=run,
+        environment=prepared.environment,
+        target=_asker("rollout", "target", target, models.target.max_tokens),
+        optimizer=_asker("reflect", "optimizer", optimizer, models.optimizer.max_tokens),
+        reflect_settings=config.reflect,
+        gate_settings=config.gate,
+    )
+    try:
+        yield Opened(run=run, lab=lab, journal=journal, handle=handle, clock=clock)
+    finally:
+        await asyncio.gather(target.close(), optimizer.close())
+
+
+async def train_session(
+    prepared: Prepared, journal: Journal, clock: Clock, *, name: str, observers: Sequence[Observer], started: Started
+) -> Ended:
+    """Train to the end, or to whatever stops it; the run folder is written either way.
+
+    `started` is given what to call when the person wants to stop: the first call lets finish what is under way, for a
+    while; the second gives it up.
+    """
+    folder = RunFolder(prepared.workspace / "runs" / name)
+    async with opened(prepared, journal, clock, name, (folder, *observers)) as session:
+        session.run.emit(_began(prepared, name))
+        training = asyncio.ensure_future(train(prepared.plan, session.lab, session.run))
+        started(_interrupt(session.run, training))
+        error = await _ending(training)
+        await session.run.close()
+        summary = conclude(prepared, session, folder, error=error)
+        journal.end_session(session.handle, summary.status, summary.stop_reason)
+        await journal.sync()
+    return Ended(summary=summary, error=error)
+
+
+def _interrupt(run: Run, training: asyncio.Future[TrainState]) -> Interrupt:
+    def interrupt() -> None:
+        """Stop asking for new work; called again, or after a while, give up what is under way."""
+        if run.stopping:
+            training.cancel()
+            return
+        run.stop(_interrupted())
+        asyncio.get_running_loop().call_later(_GRACE, training.cancel)
+
+    return interrupt
+
+
+async def _ending(training: asyncio.Future[TrainState]) -> SkilloptError | None:
+    """Wait for the loop, and return what stopped it before its end."""
+    try:
+        await training
+    except SkilloptError as error:
+        return error
+    except asyncio.CancelledError:
+        if not training.cancelled():
+            training.cancel()
+            raise
+        return _interrupted()
+    return None
+
+
+def _interrupted() -> InterruptedRunError:
+    return InterruptedRunError(
+        "The run was interrupted; everything answered so far is kept.",
+        hint="Run the same command again: it goes on where it stopped.",
+    )
+
+
+async def eval_session(
+    prepared: Prepared, journal: Journal, clock: Clock, *, skill: Skill, split: SplitName, trials: int,
+    observers: Sequence[Observer],
+) -> tuple[Measured, ...]:
+    """Measure a skill on a split, once for each trial; answers that the workspace has are not asked again."""
+    name = f"eval-{split.value}-{skill.rendered_digest[:12]}-{prepared.digest[:12]}"
+    async with opened(prepared, journal, clock, name, observers) as session:
+        tasks = prepared.environment.tasks.of(split)
+        if not tasks:
+            raise UsageError(f"The {split.value} split is empty.", hint="Choose a split that has tasks.")
+        for trial in range(trials):
+            await session.lab.measure(skill, tasks, label=f"trial_{trial}", split=split.value, trial=trial)
+        await session.run.close()
+        journal.end_session(session.handle, "finished", "")
+        await journal.sync()
+        return tuple(event for event in journal.events(name) if isinstance(event, Measured))
+
+
+def conclude(prepared: Prepared, session: Opened, folder: RunFolder, *, error: SkilloptError | None) -> Summary:
+    """Fold the run once more, write its views, and return the summary."""
+    name = session.handle.name
+    view = view_of(whole(session.journal.events(name)))
+    status: Status = "finished" if error is None else "stopped" if isinstance(error, _STOPS) else "failed"
+    reason = type(error).__name__ if error is not None else "" if view.ended is None else view.ended.stop_reason
+    if isinstance(error, BudgetReachedError):
+        reason = error.cap
+    spent = session.journal.spent(session.handle)
+    ending = Ending(
+        run=name,
+        run_dir=folder.relative_to(prepared.root),
+        status=status,
+        stop_reason=reason,
+        spent=spent,
+        wall_seconds=spent.seconds,
+    )
+    summary = summarize(view, ending)
+    folder.write(view, summary, seed=prepared.plan.seed_skill)
+    return summary
+
+
+def _own(journal: Journal, name: str, plan: bytes) -> RunHandle:
+    """Open the run; another plan under the same name is refused with the keys that differ."""
+    known = journal.plan(name)
+    if known is not None and known != plan:
+        differing = plan_difference(known, plan)
+        raise UsageError(
+            f"Run {name!r} was made with another plan: {', '.join(differing)} changed.",
+            hint="Choose another --run, or change it back; a cap under limits may change freely.",
+        )
+    return journal.open_run(name, plan)
+
+
+def _asker(verb: str, role: str, chat: Chat, max_tokens: int) -> Asker:
+    return Asker(verb=verb, role=role, chat=chat, max_tokens=max_tokens)
+
+
+def _began(prepared: Prepared, name: str) -> RunBegan:
+    from skillopt import __version__
+
+    config, plan = prepared.config, prepared.plan
+    models = {"target": config.models.target, "optimizer": config.models.optimizer}
+    return RunBegan(
+        run=name,
+        config_digest=prepared.digest[:16],
+        version=__version__,
+        epochs=plan.train.epochs,
+        steps_per_epoch=plan.steps_per_epoch,
+        total_steps=plan.total_steps,
+        sizes={split.value: len(plan.tasks.of(split)) for split in SplitName},
+        models={
+            role: f"{type(model).__struct_config__.tag}:{getattr(model, 'model', getattr(model, 'scenario', ''))}"
+            for role, model in models.items()
+        },
+        gate_rule=config.gate.rule,
+        gate_metric=config.gate.metric,
+        skill_digest=plan.seed_skill.digest,
+    )

@@ -1,0 +1,37 @@
+"""The workspace of a config: where its journal is, and how its runs are named.
+Owns opening and closing the journal; refuses to know what a run does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from skillopt.kernel.journal import Journal
+from skillopt.kernel.ports import Clock
+from skillopt.store.sqlite import SqliteJournal
+
+JOURNAL = "journal.db"
+
+
+@asynccontextmanager
+async def opened_journal(workspace: Path, clock: Clock) -> AsyncIterator[Journal]:
+    """Open the journal of a workspace; what is pending is written when this ends."""
+    journal = SqliteJournal(workspace / JOURNAL, clock=clock)
+    try:
+        yield journal
+    finally:
+        await journal.close()
+
+
+def run_name(journal: Journal, name: str, *, fresh: bool) -> str:
+    """Return the name to run under: the given one, or with `fresh` the first like it that no run has."""
+    if not fresh:
+        return name
+    taken = {row.name for row in journal.runs()}
+    number = 1
+    chosen = name
+    while chosen in taken:
+        number += 1
+        chosen = f"{name}-{number}"
+    return chosen

@@ -1,0 +1,1 @@
+"""Who answers a chat request over the wire. Backends transport; they have no opinions."""

@@ -1,0 +1,72 @@
+"""`skillopt eval`: measures any skill on one split, with an interval.
+Owns the options and what is printed; refuses to know how a skill is measured."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from skillopt.cli.output import print_json, print_text
+
+if TYPE_CHECKING:
+    from skillopt.app.prepare import Prepared
+    from skillopt.kernel.events import Measured
+
+
+class EvalSummary(msgspec.Struct, frozen=True, kw_only=True):
+    """What `eval --json` prints; one row for each trial."""
+
+    skill: str
+    split: str
+    trials: tuple[Measured, ...]
+
+
+@click.command(epilog="Example: skillopt eval skillopt.yaml --skill best_skill.md --split test")
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("--skill", help="The skill to measure; the one of CONFIG unless given. Relative to CONFIG's folder.")
+@click.option("--split", default="val", show_default=True, help="train, val or test.")
+@click.option("--trials", default=1, show_default=True, type=click.IntRange(1, 100), help="How often each task is put.")
+@click.option("--workspace", type=click.Path(path_type=Path), help="Where answers are kept; .skillopt beside CONFIG.")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change one setting; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object on one line.")
+def command(
+    config: Path, skill: str | None, split: str, trials: int, workspace: Path | None, sets: tuple[str, ...], *,
+    as_json: bool,
+) -> int:
+    """Measure a skill on one split of CONFIG's tasks. Answers that the workspace has are not paid for again."""
+    from skillopt.app.environ import variables
+    from skillopt.app.prepare import prepare
+
+    prepared = prepare(config, sets=sets, environ=variables(), workspace=workspace)
+    measured = asyncio.run(_measure(prepared, skill=skill, split=split, trials=trials))
+    if as_json:
+        named = prepared.config.skill if skill is None else skill
+        print_json(EvalSummary(skill=named or "", split=split, trials=measured))
+        return 0
+    from skillopt.cli.words import score_words
+    from skillopt.train.report import ScoreRow
+
+    for each in measured:
+        mean = each.mean
+        row = ScoreRow(hard=mean.hard, soft=mean.soft, n=mean.n, low=mean.low, high=mean.high)
+        failed = f", {mean.failed} failed" if mean.failed else ""
+        print_text(f"{each.label} on {each.split}: {score_words(row)}{failed}")
+    return 0
+
+
+async def _measure(prepared: Prepared, *, skill: str | None, split: str, trials: int) -> tuple[Measured, ...]:
+    from skillopt.app.session import eval_session
+    from skillopt.app.skills import read_skill
+    from skillopt.app.workspace import opened_journal
+    from skillopt.domain.tasks import SplitName
+    from skillopt.kernel.clock import SystemClock
+
+    clock = SystemClock()
+    chosen = prepared.plan.seed_skill if skill is None else read_skill(prepared.root, skill)
+    name = SplitName.parse(split)
+    async with opened_journal(prepared.workspace, clock) as journal:
+        return await eval_session(prepared, journal, clock, skill=chosen, split=name, trials=trials, observers=())

@@ -1,0 +1,102 @@
+"""`skillopt runs`: what a workspace holds. Lists, shows, exports, imports and removes runs.
+Owns the layout of these answers; refuses to know how runs are kept."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from skillopt.cli.output import print_json, print_text
+
+if TYPE_CHECKING:
+    from skillopt.kernel.journal import RunRow
+
+_WORKSPACE = click.option(
+    "--workspace",
+    type=click.Path(path_type=Path),
+    default=Path(".skillopt"),
+    show_default=True,
+    help="Where the runs are kept.",
+)
+_JSON = click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object on one line.")
+
+
+class RunList(msgspec.Struct, frozen=True, kw_only=True):
+    """What `runs list --json` prints."""
+
+    runs: tuple[RunRow, ...]
+
+
+@click.group(epilog="Example: skillopt runs list")
+def command() -> None:
+    """List, show, export, import and remove the runs of a workspace."""
+
+
+@command.command("list", epilog="Example: skillopt runs list --workspace project/.skillopt")
+@_WORKSPACE
+@_JSON
+def list_runs(workspace: Path, *, as_json: bool) -> None:
+    """List all runs, the oldest first."""
+    from skillopt.app.runs import list_rows
+
+    rows = list_rows(workspace)
+    if as_json:
+        print_json({"runs": rows})
+        return
+    if not rows:
+        print_text(f"There are no runs in {workspace}.")
+    for row in rows:
+        state = "running now" if row.held else "killed" if row.status == "running" else row.status
+        print_text(f"{row.name}  {state}{f' ({row.reason})' if row.reason else ''}  sessions: {row.sessions}")
+
+
+@command.command(epilog="Example: skillopt runs show 3f2a9c01d4e7")
+@click.argument("name")
+@_WORKSPACE
+@_JSON
+def show(name: str, workspace: Path, *, as_json: bool) -> None:
+    """Fold the journal of a run and print its summary; works for live, finished and crashed runs."""
+    from skillopt.app.runs import summary_of
+    from skillopt.cli.words import summary_lines
+
+    summary = summary_of(workspace, name)
+    if as_json:
+        print_json(summary)
+    else:
+        print_text("\n".join(summary_lines(summary)))
+
+
+@command.command(epilog="Example: skillopt runs export 3f2a9c01d4e7 > run.jsonl")
+@click.argument("name")
+@_WORKSPACE
+def export(name: str, workspace: Path) -> None:
+    """Write a run with its answers to stdout, one JSON object a line."""
+    from skillopt.app.runs import export_lines
+
+    for line in export_lines(workspace, name):
+        click.echo(line)
+
+
+@command.command("import", epilog="Example: skillopt runs import < run.jsonl")
+@_WORKSPACE
+def import_run(workspace: Path) -> None:
+    """Read a run that `runs export` wrote from stdin."""
+    from skillopt.app.runs import import_lines
+
+    print_text(f"imported {import_lines(workspace, sys.stdin)}")
+
+
+@command.command(epilog="Example: skillopt runs rm 3f2a9c01d4e7")
+@click.argument("name")
+@_WORKSPACE
+def rm(name: str, workspace: Path) -> None:
+    """Forget a run and its folder; answers that other runs use stay."""
+    from skillopt.app.runs import remove
+
+    asyncio.run(remove(workspace, name))
+    print_text(f"removed {name}")

@@ -1,0 +1,79 @@
+"""`skillopt train`: runs a training in the folder of its config, shows it, and ends with its summary.
+Owns the options and what is printed; refuses to know how a run is made."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from skillopt.cli.output import print_json, print_text, show_error
+
+if TYPE_CHECKING:
+    from skillopt.app.prepare import Prepared
+    from skillopt.app.session import Ended, Interrupt
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@click.command(epilog="Example: skillopt train skillopt.yaml --set train.epochs=2")
+@click.argument("config", type=click.Path(path_type=Path))
+@click.option("--workspace", type=click.Path(path_type=Path), help="Where runs are kept; .skillopt beside CONFIG.")
+@click.option("--run", "name", help="Name the run; by default its plan's digest.")
+@click.option("--fresh", is_flag=True, help="Start another run of the same plan instead of going on.")
+@click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change one setting; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on one line.")
+def command(
+    config: Path, workspace: Path | None, name: str | None, sets: tuple[str, ...], *, fresh: bool, as_json: bool
+) -> int:
+    """Train the skill of CONFIG. The same command again goes on where it stopped, or shows the finished result."""
+    from skillopt.app.environ import variables
+    from skillopt.app.prepare import prepare
+
+    prepared = prepare(config, sets=sets, environ=variables(), workspace=workspace)
+    for warning in prepared.environment.tasks.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    ended = asyncio.run(run_training(prepared, name=name, fresh=fresh))
+    return show_ended(ended, as_json=as_json)
+
+
+async def run_training(prepared: Prepared, *, name: str | None, fresh: bool) -> Ended:
+    """Train with a console on stderr; Ctrl-C stops it cleanly."""
+    from skillopt.app.environ import variables
+    from skillopt.app.session import train_session
+    from skillopt.app.workspace import opened_journal, run_name
+    from skillopt.cli.console import watching
+    from skillopt.kernel.clock import SystemClock
+
+    clock = SystemClock()
+    caps = prepared.config.limits.caps
+    async with opened_journal(prepared.workspace, clock) as journal:
+        chosen = run_name(journal, name or prepared.default_name, fresh=fresh)
+        with watching(sys.stderr, now=clock.now, environ=variables(), caps=caps) as console:
+            return await train_session(
+                prepared, journal, clock, name=chosen, observers=(console,), started=_listen_for_signals
+            )
+
+
+def _listen_for_signals(interrupt: Interrupt) -> None:
+    loop = asyncio.get_running_loop()
+    for each in _SIGNALS:
+        loop.add_signal_handler(each, interrupt)
+
+
+def show_ended(ended: Ended, *, as_json: bool) -> int:
+    """Print the summary, then the error if there is one, and return the exit code."""
+    from skillopt.cli.words import summary_lines
+
+    if as_json:
+        print_json(ended.summary)
+    else:
+        print_text("\n".join(summary_lines(ended.summary)))
+    if ended.error is None:
+        return 0
+    show_error(ended.error)
+    return ended.error.exit_code

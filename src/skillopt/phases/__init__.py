@@ -1,0 +1,1 @@
+"""The phases of a step, one module each. They know ports only."""

@@ -1,0 +1,74 @@
+"""Decides whether a candidate is kept: measured on val, compared with the incumbent, by the rule of the config.
+Owns the rules by name; refuses to know how a skill is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Literal, Protocol
+
+import msgspec
+
+from skillopt.domain.scores import Metric, MetricName, Scoreboard
+from skillopt.domain.skill import Candidate, Skill
+from skillopt.domain.state import Gated, Standing
+from skillopt.domain.verdicts import Inconclusive, Reject, Verdict, force, strict
+
+Measure = Callable[[Skill], Awaitable[Scoreboard]]
+
+
+class GateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Config section `gate`."""
+
+    rule: Literal["strict", "force"] = "strict"
+    metric: Literal["hard", "soft", "mixed"] = "hard"
+    weight: float = 0.5
+    max_failed: float = 0.1
+
+    @property
+    def compared(self) -> Metric:
+        """The number the gate compares."""
+        return Metric(name=MetricName.parse(self.metric), weight=self.weight)
+
+
+class Rule(Protocol):
+    """Decides from three scoreboards."""
+
+    def __call__(
+        self, candidate: Scoreboard, current: Scoreboard, best: Scoreboard, metric: Metric, *, calls: int
+    ) -> Verdict:
+        """Return the verdict."""
+        ...
+
+
+RULES: dict[str, Rule] = {"strict": strict, "force": force}
+
+
+async def gate(
+    settings: GateSettings, measure: Measure, candidate: Candidate, incumbent: Standing, best: Standing
+) -> Gated:
+    """Measure the candidate and decide; one that changes nothing is decided without a call."""
+    metric = settings.compared
+    if not candidate.changed:
+        value = incumbent.board.value(metric)
+        return Gated(
+            verdict=Reject(
+                reason="nothing changed", candidate=value, incumbent=value, best=best.board.value(metric)
+            )
+        )
+    board = await measure(candidate.skill)
+    calls = len(board.rows)
+    if board.failed > settings.max_failed * calls:
+        return Gated(
+            verdict=Inconclusive(
+                reason=f"{board.failed} of {calls} val rollouts failed ({board.cause})",
+                candidate=board.value(metric),
+                incumbent=incumbent.board.value(metric),
+                best=best.board.value(metric),
+                n=board.n,
+                calls=calls,
+            ),
+            board=board,
+        )
+    return Gated(
+        verdict=RULES[settings.rule](board, incumbent.board, best.board, metric, calls=calls), board=board
+    )

@@ -1,0 +1,189 @@
+"""Shows the optimizer what went wrong, and right, in small groups, and collects the edits it proposes.
+Owns the groups, what is shown of a trajectory, and the reply contract; refuses to know what becomes of the edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from skillopt.domain.batches import BatchSpec
+from skillopt.domain.chat import Message
+from skillopt.domain.rollouts import Answered, Rollout
+from skillopt.domain.scores import Scoreboard, Scored
+from skillopt.domain.seeds import shuffled
+from skillopt.domain.skill import SKILL_FILE, Edit, EditOp, Patch, Skill
+from skillopt.domain.state import Memory, Tried
+from skillopt.domain.tasks import Task
+from skillopt.kernel.dialogue import Conversation, Unusable, converse
+from skillopt.kernel.run import Run
+from skillopt.kernel.work import Asker
+from skillopt.phases.prompting import fill, shipped_prompt, shortened
+
+Source = Literal["failure", "success"]
+_STEPS_SHOWN = 8
+_WRONG = 1e-9
+
+
+class ReflectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Config section `reflect`."""
+
+    minibatch_size: int = 8
+    failures_only: bool = False
+    show_references: bool = False
+    trajectory_characters: int = 6000
+
+
+class Graded(msgspec.Struct, frozen=True, kw_only=True):
+    """One microbatch with what became of its tasks."""
+
+    batch: BatchSpec
+    rollouts: tuple[Rollout, ...]
+    board: Scoreboard
+
+
+class Proposal(msgspec.Struct, frozen=True, kw_only=True):
+    """What one group led to: a patch, or why there is none."""
+
+    source: Source
+    minibatch: int
+    patch: Patch
+    unusable: str = ""
+
+
+class EditReply(msgspec.Struct, frozen=True):
+    """One edit in a reply."""
+
+    op: Literal["append", "insert_after", "replace", "delete", "add"]
+    content: str = ""
+    target: str | None = ""
+    file: str = SKILL_FILE
+
+
+class PatchReply(msgspec.Struct, frozen=True):
+    """The patch in a reply."""
+
+    reasoning: str = ""
+    edits: tuple[EditReply, ...] = ()
+
+
+class ReflectReply(msgspec.Struct, frozen=True):
+    """What a reflection must answer; other keys are welcome and ignored."""
+
+    patch: PatchReply
+
+
+class _Case(msgspec.Struct, frozen=True):
+    """One answered task with its score."""
+
+    task: Task
+    answer: str
+    scored: Scored
+
+
+class _Group(msgspec.Struct, frozen=True):
+    """One minibatch of cases of one kind."""
+
+    source: Source
+    number: int
+    cases: tuple[_Case, ...]
+
+
+async def reflect(
+    run: Run, asker: Asker, settings: ReflectSettings, skill: Skill, graded: Sequence[Graded], *,
+    edit_budget: int | None, memory: Memory,
+) -> tuple[Proposal, ...]:
+    """Return what each minibatch led to, failures first, in the order of the minibatches."""
+    groups = tuple(_groups(graded, settings))
+    prompts = [_prompt(group, skill, settings, edit_budget, memory) for group in groups]
+    conversation = Conversation(asker=asker, phase="reflect", contract=ReflectReply)
+    replies = await converse(run, conversation, prompts)
+    return tuple(_proposal(group, reply, edit_budget) for group, reply in zip(groups, replies, strict=True))
+
+
+def _groups(graded: Sequence[Graded], settings: ReflectSettings) -> Iterator[_Group]:
+    """Cut each microbatch's failures and successes, each shuffled by its own seed, into minibatches."""
+    kinds: tuple[Source, ...] = ("failure",) if settings.failures_only else ("failure", "success")
+    for kind in kinds:
+        number = 0
+        for each in graded:
+            seed = each.batch.seed + (kind == "success")
+            cases = shuffled(_cases(each, kind), seed)
+            for start in range(0, len(cases), settings.minibatch_size):
+                yield _Group(kind, number, cases[start : start + settings.minibatch_size])
+                number += 1
+
+
+def _cases(graded: Graded, kind: Source) -> Iterator[_Case]:
+    for task, rollout, scored in zip(graded.batch.tasks, graded.rollouts, graded.board.rows, strict=True):
+        if isinstance(rollout, Answered) and scored.score is not None:
+            wrong = scored.score.hard < _WRONG
+            if wrong == (kind == "failure"):
+                yield _Case(task, rollout.text, scored)
+
+
+def _prompt(
+    group: _Group, skill: Skill, settings: ReflectSettings, edit_budget: int | None, memory: Memory
+) -> tuple[Message, ...]:
+    name = "reflect_failures" if group.source == "failure" else "reflect_successes"
+    budget = "any number of" if edit_budget is None else str(edit_budget)
+    parts = [
+        f"# The skill\n\n<skill>\n{skill.rendered}\n</skill>",
+        f"# The budget\n\nEdit budget: {budget}",
+        *_earlier(memory.tried),
+        *(_shown(number, case, settings) for number, case in enumerate(group.cases, 1)),
+    ]
+    system = fill(shipped_prompt(name), {"edit_budget": budget})
+    return (Message("system", system), Message("user", "\n\n".join(parts)))
+
+
+def _earlier(tried: Sequence[Tried]) -> list[str]:
+    """Tell what earlier steps tried, so that a rejected edit is not proposed again."""
+    told = [
+        f"- step {each.step}: {each.action}, {each.failed_tasks} of {each.tasks} tasks failed before it; edits: "
+        + (" | ".join(shortened(edit, 200) for edit in each.edits) or "none")
+        for each in tried[-_STEPS_SHOWN:]
+    ]
+    return ["# Earlier steps\n\n" + "\n".join(told)] if told else []
+
+
+def _shown(number: int, case: _Case, settings: ReflectSettings) -> str:
+    """Show a case: the task and the answer, shortened in the middle where they are long, and what grading found."""
+    limit = settings.trajectory_characters // 2
+    task = case.task
+    asked = task.input if isinstance(task.input, str) else "\n".join(turn.content for turn in task.input)
+    context = "" if task.context is None else f"{task.context}\n\n"
+    lines = [
+        f"# Task {number}" + (f" ({task.type})" if task.type else ""),
+        shortened(context + asked, limit),
+        f"## Answer\n\n{shortened(case.answer, limit)}",
+    ]
+    if case.scored.score is not None and case.scored.score.feedback:
+        lines.append(f"## What grading found\n\n{shortened(case.scored.score.feedback, limit)}")
+    if settings.show_references and task.references:
+        lines.append(f"## Right answer\n\n{shortened(' | '.join(task.references), limit)}")
+    return "\n\n".join(lines)
+
+
+def _proposal(group: _Group, reply: ReflectReply | Unusable, edit_budget: int | None) -> Proposal:
+    if isinstance(reply, Unusable):
+        return Proposal(
+            source=group.source, minibatch=group.number, patch=Patch.empty(), unusable=f"{reply.kind}: {reply.why}"
+        )
+    tasks = tuple(case.task.id for case in group.cases)
+    edits = tuple(
+        Edit(
+            op=EditOp.parse(edit.op),
+            content=edit.content,
+            target="" if edit.target is None else edit.target,
+            file=edit.file,
+            source=group.source,
+            minibatches=(group.number,),
+            tasks=tasks,
+        )
+        for edit in reply.patch.edits[:edit_budget]
+    )
+    return Proposal(
+        source=group.source, minibatch=group.number, patch=Patch(reasoning=reply.patch.reasoning, edits=edits)
+    )

@@ -1,0 +1,1 @@
+"""The test kit shipped to users: scripted models, fault plans, virtual clock, contract suites."""

@@ -1,0 +1,58 @@
+"""The scripted models by name: each a deterministic function from a conversation to a reply.
+Owns the registry; refuses to guess: an unknown name is an error that lists the known ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from skillopt.domain.errors import unknown_name
+from skillopt.testing.conversation import Brain, BrainReply, Conversation
+from skillopt.testing.faults import FaultKind
+from skillopt.testing.teacher import coin_teacher, memorising_teacher, rules_teacher, teacher
+from skillopt.testing.worlds import HIDDEN_RULES, RULES, coin_target, memorising_target, rules_target, target
+
+
+def two_sided(student: Brain, master: Brain) -> Brain:
+    """Return a brain that answers targets with `student`, and optimizers and judges with `master`."""
+
+    def reply(conversation: Conversation) -> BrainReply:
+        """Answer as the part that the model's name says."""
+        return (student if conversation.role == "target" else master)(conversation)
+
+    return reply
+
+
+def echo(conversation: Conversation) -> BrainReply:
+    """Say what the user said last."""
+    return BrainReply(text=conversation.asked)
+
+
+def always_fails(_conversation: Conversation) -> BrainReply:
+    """Never answer: the provider is down for every request."""
+    return BrainReply(fault=FaultKind.UNAVAILABLE)
+
+
+def _rambling(_conversation: Conversation) -> BrainReply:
+    return BrainReply(text="There is much to be said for leaving things as they are, and I would rather not decide.")
+
+
+BRAINS: Mapping[str, Brain] = MappingProxyType(
+    {
+        "rules": two_sided(target(rules_target(RULES)), teacher(rules_teacher(RULES))),
+        "hidden-rules": two_sided(target(rules_target(HIDDEN_RULES)), teacher(rules_teacher(HIDDEN_RULES))),
+        "coin": two_sided(target(coin_target), teacher(coin_teacher)),
+        "memorising": two_sided(target(memorising_target), teacher(memorising_teacher)),
+        "echo": echo,
+        "stubborn": two_sided(target(rules_target(RULES)), _rambling),
+        "always-fails": always_fails,
+    }
+)
+
+
+def brain_named(name: str, brains: Mapping[str, Brain] = BRAINS) -> Brain:
+    """Return the brain with this name."""
+    brain = brains.get(name)
+    if brain is None:
+        raise unknown_name("brain", name, brains)
+    return brain

@@ -1,0 +1,106 @@
+"""What a scripted model is asked and what it says: one value for every wire format and for the in-process port.
+Owns the token count that stands in for a tokenizer; knows no rule, world or server."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from skillopt.domain.chat import ChatRequest, Finish
+from skillopt.testing.faults import FaultKind
+
+Speaker = Literal["user", "assistant", "tool"]
+
+
+class Turn(msgspec.Struct, frozen=True, gc=False):
+    """One thing that was said after the system text; a tool's output is a turn of its own."""
+
+    speaker: Speaker
+    text: str
+
+
+class ToolCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A call that the model wants made; `arguments` is JSON text, and may be broken on purpose."""
+
+    name: str
+    arguments: str
+
+
+class Conversation(msgspec.Struct, frozen=True, kw_only=True):
+    """All that a brain may look at."""
+
+    model: str
+    system: str
+    turns: tuple[Turn, ...]
+    tools: tuple[str, ...] = ()
+    max_tokens: int | None = None
+    seed: int | None = None
+
+    @property
+    def role(self) -> str:
+        """The part this model plays, told by its name: optimizer, judge or target."""
+        if "opt" in self.model:
+            return "optimizer"
+        return "judge" if "judge" in self.model else "target"
+
+    @property
+    def asked(self) -> str:
+        """The last thing the user said."""
+        return next((turn.text for turn in reversed(self.turns) if turn.speaker == "user"), "")
+
+    @property
+    def everything(self) -> str:
+        """The system text and all turns."""
+        return "\n\n".join((self.system, *(turn.text for turn in self.turns)))
+
+    @property
+    def digest(self) -> str:
+        """A name for exactly this conversation."""
+        return hashlib.blake2b(msgspec.json.encode(self), digest_size=16).hexdigest()
+
+    @property
+    def input_tokens(self) -> int:
+        """What reading this conversation is said to cost; at least one."""
+        return max(1, count_tokens("", len(self.system) + sum(len(turn.text) for turn in self.turns)))
+
+
+class BrainReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What a brain answers: text, tool calls, or a fault that the provider should show instead."""
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    finish: Finish = "stop"
+    fault: FaultKind | None = None
+
+    @property
+    def output_tokens(self) -> int:
+        """What saying this is said to cost; at least one, as with real models, which always emit an end."""
+        return max(1, count_tokens(self.text, sum(len(call.name) + len(call.arguments) for call in self.calls)))
+
+    def within(self, max_tokens: int | None) -> BrainReply:
+        """Return this reply as a model with so many output tokens gives it: whole, or stopped for length."""
+        if max_tokens is None or self.output_tokens <= max_tokens:
+            return self
+        return BrainReply(text=self.text[: max_tokens * 4], finish="length")
+
+
+Brain = Callable[[Conversation], BrainReply]
+
+
+def count_tokens(text: str, more: int = 0) -> int:
+    """Return the scripted token count: a quarter of the characters, rounded up."""
+    return -(-(len(text) + more) // 4)
+
+
+def conversation_of(request: ChatRequest, model: str) -> Conversation:
+    """Return a port's request as a brain sees it."""
+    system = "\n\n".join(message.content for message in request.messages if message.role == "system")
+    turns = tuple(
+        Turn("assistant" if message.role == "assistant" else "user", message.content)
+        for message in request.messages
+        if message.role != "system"
+    )
+    return Conversation(model=model, system=system, turns=turns, max_tokens=request.max_tokens, seed=request.seed)

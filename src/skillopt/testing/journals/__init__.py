@@ -1,0 +1,1 @@
+"""The tests that make up the contract of the Journal port."""

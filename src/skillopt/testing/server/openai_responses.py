@@ -1,0 +1,165 @@
+"""OpenAI responses: requests, replies and events. Owns their shapes and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from skillopt.testing.conversation import BrainReply, Conversation, Speaker, Turn
+from skillopt.testing.faults import FAULTS, FaultKind
+from skillopt.testing.server.connection import HttpReply
+from skillopt.testing.server.wire import Call, Content, JsonObject, encode, named_frame, pieces, text_of
+
+_SPEAKERS: Mapping[str, Speaker] = MappingProxyType({"user": "user", "assistant": "assistant"})
+_INCOMPLETE = MappingProxyType({"length": "max_output_tokens", "filtered": "content_filter"})
+
+
+class _Item(msgspec.Struct, frozen=True):
+    type: str = "message"
+    role: str = ""
+    content: Content = None
+    output: Content = None
+
+
+class _Tool(msgspec.Struct, frozen=True):
+    type: str = ""
+    name: str = ""
+
+
+class _Body(msgspec.Struct, frozen=True):
+    model: str
+    input: str | list[_Item]
+    instructions: str | None = None
+    max_output_tokens: int | None = None
+    stream: bool | None = None
+    tools: list[_Tool] | None = None
+
+
+_decoder = msgspec.json.Decoder(_Body)
+
+
+class OpenAIResponses:
+    """The dialect of `/responses`."""
+
+    vendor = "openai"
+
+    def read(self, body: bytes) -> Call:
+        """Read a request."""
+        asked = _decoder.decode(body)
+        system = [asked.instructions] if asked.instructions else []
+        turns: list[Turn] = []
+        for item in [_Item(role="user", content=asked.input)] if isinstance(asked.input, str) else asked.input:
+            speaker = _SPEAKERS.get(item.role)
+            if item.type.endswith("_output"):
+                turns.append(Turn("tool", text_of(item.output)))
+            elif speaker is not None:
+                turns.append(Turn(speaker, text_of(item.content)))
+            elif item.type == "message":
+                system.append(text_of(item.content))
+        conversation = Conversation(
+            model=asked.model,
+            system="\n\n".join(system),
+            turns=tuple(turns),
+            tools=tuple(tool.name or tool.type for tool in asked.tools) if asked.tools else (),
+            max_tokens=asked.max_output_tokens,
+        )
+        return Call(conversation=conversation, stream=asked.stream is True)
+
+    def reply(self, call: Call, said: BrainReply, request_id: str) -> JsonObject:
+        """Return a response."""
+        reason = _INCOMPLETE.get(said.finish)
+        return {
+            **_envelope(call, request_id),
+            "status": "completed" if reason is None else "incomplete",
+            "error": None,
+            "incomplete_details": None if reason is None else {"reason": reason},
+            "output": _items(said, request_id),
+            "usage": _usage(call, said),
+        }
+
+    def events(self, call: Call, said: BrainReply, request_id: str) -> tuple[bytes, ...]:
+        """Return the numbered events of a response; the last one carries the whole of it."""
+        whole = self.reply(call, said, request_id)
+        begun = {**_envelope(call, request_id), "status": "in_progress", "error": None, "output": [], "usage": None}
+        events: list[tuple[str, JsonObject]] = [
+            ("response.created", {"response": begun}),
+            ("response.in_progress", {"response": begun}),
+        ]
+        for index, item in enumerate(_items(said, request_id)):
+            events.extend(_item_events(index, item))
+        events.append((f"response.{whole['status']}", {"response": whole}))
+        return tuple(
+            named_frame(name, {"sequence_number": number, **value}) for number, (name, value) in enumerate(events)
+        )
+
+    def failure(self, call: Call, kind: FaultKind, request_id: str) -> HttpReply:
+        """Return a response that failed."""
+        error = {"code": "server_error", "message": FAULTS[kind].says}
+        failed = {**_envelope(call, request_id), "status": "failed", "error": error, "output": [], "usage": None}
+        if call.stream:
+            return HttpReply(frames=(named_frame("response.failed", {"sequence_number": 0, "response": failed}),))
+        return HttpReply(body=encode(failed))
+
+
+def _envelope(call: Call, request_id: str) -> dict[str, object]:
+    return {"id": f"resp_{request_id}", "object": "response", "created_at": 0, "model": call.conversation.model}
+
+
+def _items(said: BrainReply, request_id: str) -> list[dict[str, object]]:
+    items: list[dict[str, object]] = [
+        {
+            "id": f"fc_{request_id}_{index}",
+            "type": "function_call",
+            "status": "completed",
+            "call_id": f"call_{request_id}_{index}",
+            "name": made.name,
+            "arguments": made.arguments,
+        }
+        for index, made in enumerate(said.calls)
+    ]
+    if items:
+        return items
+    return [
+        {
+            "id": f"msg_{request_id}",
+            "type": "message",
+            "role": "assistant",
+            "status": "incomplete" if said.finish in _INCOMPLETE else "completed",
+            "content": [{"type": "output_text", "text": said.text, "annotations": []}],
+        }
+    ]
+
+
+def _item_events(index: int, item: Mapping[str, object]) -> list[tuple[str, JsonObject]]:
+    place: dict[str, object] = {"item_id": item["id"], "output_index": index}
+    opened = {**item, "status": "in_progress", **({"content": []} if "content" in item else {"arguments": ""})}
+    added: tuple[str, JsonObject] = ("response.output_item.added", {"output_index": index, "item": opened})
+    done: tuple[str, JsonObject] = ("response.output_item.done", {"output_index": index, "item": item})
+    if "arguments" in item:
+        arguments = str(item["arguments"])
+        deltas = [("response.function_call_arguments.delta", {**place, "delta": piece}) for piece in pieces(arguments)]
+        return [added, *deltas, ("response.function_call_arguments.done", {**place, "arguments": arguments}), done]
+    part = item["content"][0] if isinstance(item["content"], list) else {}
+    text = str(part["text"])
+    place["content_index"] = 0
+    return [
+        added,
+        ("response.content_part.added", {**place, "part": {**part, "text": ""}}),
+        *(("response.output_text.delta", {**place, "delta": piece}) for piece in pieces(text)),
+        ("response.output_text.done", {**place, "text": text}),
+        ("response.content_part.done", {**place, "part": part}),
+        done,
+    ]
+
+
+def _usage(call: Call, said: BrainReply) -> JsonObject:
+    read, written = call.conversation.input_tokens, said.output_tokens
+    return {
+        "input_tokens": read,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": written,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": read + written,
+    }

@@ -1,0 +1,1 @@
+"""The training loop, its plan and its report. Knows phases and ports only."""

@@ -1,0 +1,30 @@
+"""The training loop, on one screen. Owns the order of the phases; refuses to know how any of them is done."""
+
+from __future__ import annotations
+
+from skillopt.domain.state import TrainState
+from skillopt.kernel.run import Run
+from skillopt.train.lab import Lab
+from skillopt.train.plan import Plan
+
+
+async def train(plan: Plan, lab: Lab, run: Run) -> TrainState:
+    """Improve a skill step by step; only a change that passes the gate is kept."""
+    with run.span("start"):
+        state = await lab.baseline(plan)
+    reason = plan.stop_reason(state)
+    for step in plan.steps():
+        if reason is not None:
+            break
+        with run.span(step.origin):
+            graded = await lab.rollout(plan, step, state.skill)
+            proposals = await lab.reflect(plan, step, state.skill, graded, state.memory)
+            merged = await lab.aggregate(step, proposals)
+            chosen = await lab.select(plan, step, merged)
+            candidate = await lab.update(step, state.skill, chosen)
+            gated = await lab.gate(plan, step, candidate, state.incumbent, state.best)
+            state = state.after(lab.outcome(step, graded, proposals, candidate, gated))
+            lab.close(step, state)
+        reason = plan.stop_reason(state)
+    with run.span("end"):
+        return await lab.report(plan, state, "all steps done" if reason is None else reason)

@@ -1,0 +1,72 @@
+"""SIGKILL after every journal append of a whole run over HTTP; the same command again ends with the same bytes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skillopt.testing.worlds import rules_world
+
+REPOSITORY = Path(__file__).parents[2]
+SWEEP = Path(__file__).with_name("kill_sweep.py")
+WORKERS = 2
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}
+
+CONFIG = """
+skill: SKILL.md
+environment: {{kind: dataset, path: tasks}}
+models:
+  target: {{backend: openai, base_url: "http://127.0.0.1:{port}/s/rules/v1", model: target}}
+  optimizer: {{backend: openai, base_url: "http://127.0.0.1:{port}/s/rules/v1", model: opt}}
+train: {{epochs: 3, batch_size: 8}}
+reflect: {{minibatch_size: 3}}
+optimizer: {{edit_budget: 3, min_edit_budget: 1}}
+limits: {{concurrency: 4}}
+"""
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Run the scripted model server in a process of its own."""
+    command = [sys.executable, "-m", "skillopt.testing.server", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=ENVIRONMENT) as server:
+        assert server.stdout is not None
+        yield json.loads(server.stdout.readline())["port"]
+        server.terminate()
+
+
+def test_a_run_killed_after_any_append_ends_with_the_same_bytes(port: int, tmp_path: Path) -> None:
+    tasks = tmp_path / "tasks"
+    tasks.mkdir()
+    world = rules_world(18, 16, 8, 8)
+    (tasks / "train.jsonl").write_text(world.jsonl("train"))
+    (tasks / "val.jsonl").write_text(world.jsonl("val"))
+    (tasks / "test.jsonl").write_text(world.jsonl("test"))
+    (tmp_path / "SKILL.md").write_text("# House style\n\nAnswer in the answer tag.\n")
+    config = tmp_path / "skillopt.yaml"
+    config.write_text(CONFIG.format(port=port))
+
+    sweeps = [
+        subprocess.Popen(
+            [sys.executable, SWEEP, config, tmp_path / f"scratch-{first}", str(first), str(WORKERS)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=ENVIRONMENT,
+        )
+        for first in range(1, WORKERS + 1)
+    ]
+    said = [sweep.communicate() for sweep in sweeps]
+    assert [sweep.returncode for sweep in sweeps] == [0] * WORKERS, said
+    found = [json.loads(output) for output, _ in said]
+    total = found[0]["appends"]
+    print(f"killed after each of {total} appends; actions: {found[0]['actions']}")
+    assert sum(part["points"] for part in found) == total >= 300
+    assert all(part["different"] == [] for part in found)
+    assert set(found[0]["actions"]) >= {"accept_new_best", "reject", "skip_no_patches"}

@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import msgspec
+import pytest
+
+from skillopt.domain.usage import Usage
+from skillopt.kernel.events import (
+    BatchGraded,
+    CandidateMade,
+    EditFact,
+    Event,
+    GateDecided,
+    Mean,
+    Measured,
+    PatchProposed,
+    PhaseBegan,
+    PhaseEnded,
+    RunBegan,
+    RunEnded,
+    SkillKept,
+    StepBegan,
+    StepEnded,
+    TaskScore,
+    Warned,
+)
+from skillopt.kernel.view import RunView, fold
+
+MEAN = Mean(hard=0.0, soft=0.5, n=3, failed=1, low=0.0, high=0.4)
+ROWS = (TaskScore("one", 0, 0.0, 0.25, "near"), TaskScore("two", 0, None, None, "", "UnavailableError"))
+EDIT = EditFact(op="append", content="Ünï “quoted” \n", target="", file="SKILL.md", support=2, source="failure")
+EXAMPLES: dict[type[Any], Event] = {
+    RunBegan: RunBegan(
+        run="r",
+        config_digest="c",
+        version="0",
+        epochs=1,
+        steps_per_epoch=2,
+        total_steps=2,
+        sizes={"val": 3},
+        models={"target": "m"},
+        gate_rule="strict",
+        gate_metric="hard",
+        skill_digest="s",
+    ),
+    SkillKept: SkillKept(digest="s", name=None, files={"SKILL.md": "text"}),
+    PhaseBegan: PhaseBegan(path="p", verb="rollout", units=3),
+    PhaseEnded: PhaseEnded(
+        path="p", verb="rollout", role="target", answered=2, failed=1, causes={"AuthError": 1}, usage=Usage(calls=2)
+    ),
+    Measured: Measured(
+        label="baseline", split="val", skill_digest="s", mean=MEAN, by_type={"letters": MEAN}, rows=ROWS
+    ),
+    StepBegan: StepBegan(step=1, epoch=1, step_in_epoch=1, edit_budget=None, skill_digest="s"),
+    BatchGraded: BatchGraded(step=1, batch=0, seed=7, mean=MEAN, rows=ROWS),
+    PatchProposed: PatchProposed(step=1, stage="reflect", minibatch=0, source="failure", reasoning="", edits=(EDIT,)),
+    CandidateMade: CandidateMade(step=1, skill_digest="s2", changed=True, edits=(EDIT,)),
+    GateDecided: GateDecided(
+        step=1,
+        rule="strict",
+        metric="hard",
+        verdict="reject",
+        action="reject",
+        reason="",
+        candidate=0.0,
+        incumbent=None,
+        best=0.0,
+        n=3,
+        failed=1,
+        calls=4,
+    ),
+    StepEnded: StepEnded(
+        step=1,
+        epoch=1,
+        step_in_epoch=1,
+        skill_digest="s",
+        best_digest="s",
+        current_score=0.0,
+        best_score=None,
+        best_step=0,
+        current_origin="initial_skill",
+        best_origin="initial_skill",
+    ),
+    Warned: Warned(message="Look here."),
+    RunEnded: RunEnded(
+        stop_reason="solved", best_digest="s", last_digest="s", best_origin="x", current_origin="x", claimed_val=0.0
+    ),
+}
+
+
+def test_every_event_has_an_example_here() -> None:
+    assert set(EXAMPLES) == set(get_args(Event))
+
+
+@pytest.mark.parametrize("event", EXAMPLES.values(), ids=lambda event: type(event).__name__)
+def test_every_event_comes_back_from_a_journal_as_it_was(event: Event) -> None:
+    assert msgspec.json.decode(msgspec.json.encode(event), type=Event) == event
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(event), type=Event) == event
+
+
+@pytest.mark.parametrize("event", EXAMPLES.values(), ids=lambda event: type(event).__name__)
+def test_every_event_shows_in_the_view(event: Event) -> None:
+    before = fold(RunView(), EXAMPLES[StepBegan])
+    assert fold(before, event) != before
+
+
+def test_tags_are_unique() -> None:
+    tags = [msgspec.to_builtins(event)["event"] for event in EXAMPLES.values()]
+    assert len(set(tags)) == len(tags)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import itertools
+
+from skillopt.domain.chat import Message
+from skillopt.domain.usage import Price
+from skillopt.kernel.work import Asker
+from skillopt.testing.scripted import ScriptedChat
+
+HELLO = (Message("user", "hello"),)
+
+
+def asker(
+    *,
+    brain: str = "echo",
+    model: str = "m",
+    verb: str = "rollout",
+    role: str = "target",
+    version: str = "1",
+    max_tokens: int = 10,
+    temperature: float | None = None,
+    timeout: float = 60.0,
+    price: Price | None = None,
+) -> Asker:
+    return Asker(
+        verb=verb,
+        role=role,
+        chat=ScriptedChat(brain, model=model, timeout=timeout, price=price),
+        max_tokens=max_tokens,
+        temperature=temperature,
+        version=version,
+    )
+
+
+def test_a_key_depends_on_everything_that_determines_the_answer() -> None:
+    keys = [
+        asker().ask(HELLO).key,
+        asker(brain="coin").ask(HELLO).key,
+        asker(model="n").ask(HELLO).key,
+        asker(verb="reflect").ask(HELLO).key,
+        asker(version="2").ask(HELLO).key,
+        asker(max_tokens=11).ask(HELLO).key,
+        asker(temperature=0.0).ask(HELLO).key,
+        asker(temperature=1.0).ask(HELLO).key,
+        asker().ask(HELLO, trial=1).key,
+        asker().ask((Message("system", "hello"),)).key,
+        asker().ask((Message("user", "hello "),)).key,
+        asker().ask((Message("user", "hel"), Message("user", "lo"))).key,
+        asker().ask((*HELLO, Message("assistant", ""))).key,
+        asker(model="", version="m1").ask(HELLO).key,
+    ]
+    for one, other in itertools.combinations(keys, 2):
+        assert one != other
+
+
+def test_a_key_depends_on_nothing_else() -> None:
+    plain = asker().ask(HELLO)
+    other = asker(role="judge", timeout=1.0, price=Price(input=1, output=1)).ask((Message("user", "hello"),))
+    assert plain.key == other.key
+    assert len(plain.key) == 16
+
+
+def test_an_asker_can_be_used_again() -> None:
+    one = asker()
+    assert one.ask(HELLO).key == one.ask(HELLO).key != one.ask(HELLO, trial=2).key
+
+
+def test_slots_are_shared_by_account_and_not_by_role() -> None:
+    assert asker(role="judge").ask(HELLO).account == asker(role="target", model="n").ask(HELLO).account
+    assert asker(brain="coin").ask(HELLO).account != asker().ask(HELLO).account
