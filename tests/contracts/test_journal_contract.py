@@ -11,6 +11,8 @@ from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.store.sqlite import SqliteJournal
 from skillopt.testing.broken_journals import BROKEN_JOURNALS
 from skillopt.testing.journal_contract import JournalContract, broken_promises
+from skillopt.testing.journals.records import RecordPromises
+from skillopt.testing.journals.runs import RunPromises
 
 BREAKS = {
     "FindsTheLatest": "test_the_first_answer_wins",
@@ -64,6 +66,16 @@ def test_each_broken_journal_is_caught_by_the_promise_it_breaks(name: str, tmp_p
     assert BREAKS[name] in broken_promises(Suspect(BROKEN_JOURNALS[name]), tmp_path)
 
 
+def promises(suite: type) -> set[str]:
+    return {name for name in dir(suite) if name.startswith("test_")}
+
+
+def test_no_promise_hides_another() -> None:
+    """A test of the same name in both halves would be run once."""
+    assert promises(RecordPromises) & promises(RunPromises) == set()
+    assert promises(JournalContract) == promises(RecordPromises) | promises(RunPromises)
+
+
 def test_every_broken_journal_is_listed() -> None:
     assert set(BREAKS) == set(BROKEN_JOURNALS)
 
@@ -79,4 +91,4 @@ def test_every_promise_is_broken_by_some_journal(tmp_path: Path) -> None:
         own = tmp_path / name
         own.mkdir()
         noticed.update(broken_promises(Suspect(factory), own))
-    assert noticed == {name for name in dir(JournalContract) if name.startswith("test_")}
+    assert noticed == promises(JournalContract)

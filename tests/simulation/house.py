@@ -20,7 +20,8 @@ from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.kernel.ports import Chat, Environment, Observer
-from skillopt.kernel.run import LimitSettings, Run
+from skillopt.kernel.run import Run
+from skillopt.kernel.terms import LimitSettings, Terms
 from skillopt.kernel.view import RunView, view_of, whole
 from skillopt.kernel.work import Asker
 from skillopt.phases.gate import GateSettings
@@ -30,10 +31,12 @@ from skillopt.testing.conversation import Brain
 from skillopt.testing.faults import FaultPlan
 from skillopt.testing.scripted import ScriptedChat
 from skillopt.testing.worlds import WorldTasks, rules_world
+from skillopt.train.history import StepRecord, history
 from skillopt.train.lab import Lab
 from skillopt.train.loop import train
 from skillopt.train.plan import OptimizerSettings, Plan, StopSettings, TrainSettings
-from skillopt.train.report import Ending, StepRecord, Summary, history, summarize
+from skillopt.train.report import Ending, summarize
+from skillopt.train.summary import Summary
 
 SEED_SKILL = "# House style\n\nAnswer in the answer tag.\n"
 PRICE = Price(input=0.3, output=1.7)
@@ -192,15 +195,15 @@ class Session:
         began = clock.now()
         try:
             handle = self._journal.open_run(self._name, b"plan")
-            run = Run(
+            terms = Terms(
                 journal=self._journal,
                 handle=handle,
                 clock=clock,
                 limits=self._home.limits,
                 retry=self._home.retry,
-                observers=Observers(self._observers),
                 scrub=self._home.scrub,
             )
+            run = Run(terms, Observers(self._observers))
             error = await self._train(run)
             self._journal.end_session(handle, "finished" if error is None else "stopped", "")
             events, spent = whole(self._journal.events(self._name)), self._journal.spent(handle)

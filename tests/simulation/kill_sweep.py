@@ -49,7 +49,7 @@ def forked(work: Callable[[], int]) -> int:
     if child == 0:
         code = 70
         try:
-            with open(os.devnull, "w") as nowhere:
+            with Path(os.devnull).open("w") as nowhere:
                 os.dup2(nowhere.fileno(), 1)
                 os.dup2(nowhere.fileno(), 2)
                 code = work()
@@ -126,7 +126,7 @@ def sweep(config: Path, scratch: Path, first: int, stride: int) -> int:
     ]
     actions = sorted({record["action"] for record in json.loads(expected[1])})
     points = len(range(first, total + 1, stride))
-    print(json.dumps({"appends": total, "points": points, "different": different, "actions": actions}))
+    sys.stdout.write(json.dumps({"appends": total, "points": points, "different": different, "actions": actions}))
     return 1 if different else 0
 
 

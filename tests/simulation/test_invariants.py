@@ -41,7 +41,8 @@ from skillopt.kernel.events import Event, GateDecided, Measured, Signal, SkillKe
 from skillopt.kernel.memory import MemoryShelf
 from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.kernel.ports import Chat, Environment
-from skillopt.kernel.run import LimitSettings, Run
+from skillopt.kernel.run import Run
+from skillopt.kernel.terms import LimitSettings
 from skillopt.kernel.work import Asker
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.rollout import Rollouts

@@ -66,7 +66,7 @@ def test_a_run_killed_after_any_append_ends_with_the_same_bytes(port: int, tmp_p
     assert [sweep.returncode for sweep in sweeps] == [0] * WORKERS, said
     found = [json.loads(output) for output, _ in said]
     total = found[0]["appends"]
-    print(f"killed after each of {total} appends; actions: {found[0]['actions']}")
+    sys.stdout.write(f"killed after each of {total} appends; actions: {found[0]['actions']}\n")
     assert sum(part["points"] for part in found) == total >= 300
     assert all(part["different"] == [] for part in found)
     assert set(found[0]["actions"]) >= {"accept_new_best", "reject", "skip_no_patches"}

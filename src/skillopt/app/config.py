@@ -13,7 +13,7 @@ from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.dataset import DatasetSettings
 from skillopt.kernel.payment.retry import RetrySettings
-from skillopt.kernel.run import LimitSettings
+from skillopt.kernel.terms import LimitSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.train.plan import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
@@ -22,13 +22,17 @@ _NO_PART_OF_A_PLAN = ("limits", "retry")
 _ONLY_AN_ADDRESS = ("api_key", "timeout", "stall_seconds", "price")
 
 
-class OpenAIModel(OpenAISettings, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="openai", tag_field="backend"):
+class OpenAIModel(
+    OpenAISettings, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="openai", tag_field="backend"
+):
     """A model behind any OpenAI-compatible server; `api_key` is a ${REFERENCE}, or the word none."""
 
     api_key: str | None = None
 
 
-class ScriptedModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="scripted", tag_field="backend"):
+class ScriptedModel(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="scripted", tag_field="backend"
+):
     """A scripted model in this process, for demos and tests; only ever by this name."""
 
     scenario: str

@@ -11,8 +11,10 @@ from skillopt.domain.skill import Skill
 from skillopt.kernel.events import Event, Measured, Signal, SkillKept, StepEnded
 from skillopt.kernel.view import RunView, StepView, fold
 from skillopt.store.files import make_folder, write_atomic
+from skillopt.train.history import history
 from skillopt.train.page import page
-from skillopt.train.report import Summary, history
+from skillopt.train.summary import Summary
+
 
 class RunFolder:
     """Watches a run and keeps its folder up to date after each whole step."""

@@ -14,7 +14,8 @@ from skillopt.kernel.journal import RunRow
 from skillopt.kernel.view import view_of, whole
 from skillopt.store.export import export_run, import_run
 from skillopt.store.reader import SqliteReader
-from skillopt.train.report import Ending, Status, Summary, summarize
+from skillopt.train.report import Ending, summarize
+from skillopt.train.summary import Status, Summary
 
 _STATUSES: dict[str, Status] = {"finished": "finished", "failed": "failed"}
 

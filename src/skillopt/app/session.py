@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
+from skillopt import __version__
 from skillopt.app.config import plan_difference
 from skillopt.app.folder import RunFolder
 from skillopt.app.models import make_chat
@@ -19,6 +20,7 @@ from skillopt.domain.errors import (
     InterruptedRunError,
     QuotaExhaustedError,
     SkilloptError,
+    UnavailableError,
     UsageError,
 )
 from skillopt.domain.skill import Skill
@@ -29,11 +31,13 @@ from skillopt.kernel.journal import Journal, RunHandle
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.ports import Chat, Clock, Observer
 from skillopt.kernel.run import Run
+from skillopt.kernel.terms import Terms
 from skillopt.kernel.view import view_of, whole
 from skillopt.kernel.work import Asker
 from skillopt.train.lab import Lab
 from skillopt.train.loop import train
-from skillopt.train.report import Ending, Status, Summary, summarize
+from skillopt.train.report import Ending, summarize
+from skillopt.train.summary import Status, Summary
 
 _GRACE = 10.0  # seconds that requests under way get to finish after the first Ctrl-C
 _STOPS = (BudgetReachedError, InterruptedRunError, QuotaExhaustedError)
@@ -71,15 +75,15 @@ async def opened(
     target = make_chat("target", models.target, caps)
     optimizer = make_chat("optimizer", models.optimizer, caps)
     handle = _own(journal, name, prepared.plan_record)
-    run = Run(
+    terms = Terms(
         journal=journal,
         handle=handle,
         clock=clock,
         limits=config.limits,
         retry=config.retry,
-        observers=Observers(observers),
         scrub=scrubber().text,
     )
+    run = Run(terms, Observers(observers))
     lab = Lab(
         run=run,
         environment=prepared.environment,
@@ -148,22 +152,36 @@ def _interrupted() -> InterruptedRunError:
     )
 
 
+class Exam(msgspec.Struct, frozen=True, kw_only=True):
+    """Which skill is measured, on which split, and how often each task is put."""
+
+    skill: Skill
+    split: SplitName
+    trials: int = 1
+
+
 async def eval_session(
-    prepared: Prepared, journal: Journal, clock: Clock, *, skill: Skill, split: SplitName, trials: int,
-    observers: Sequence[Observer],
+    prepared: Prepared, journal: Journal, clock: Clock, exam: Exam, observers: Sequence[Observer]
 ) -> tuple[Measured, ...]:
-    """Measure a skill on a split, once for each trial; answers that the workspace has are not asked again."""
-    name = f"eval-{split.value}-{skill.rendered_digest[:12]}-{prepared.digest[:12]}"
+    """Measure a skill, once for each trial; answers that the workspace has are not asked again."""
+    split = exam.split.value
+    tasks = prepared.environment.tasks.of(exam.split)
+    if not tasks:
+        raise UsageError(f"The {split} split is empty.", hint="Choose a split that has tasks.")
+    name = f"eval-{split}-{exam.skill.rendered_digest[:12]}-{prepared.digest[:12]}"
     async with opened(prepared, journal, clock, name, observers) as session:
-        tasks = prepared.environment.tasks.of(split)
-        if not tasks:
-            raise UsageError(f"The {split.value} split is empty.", hint="Choose a split that has tasks.")
-        for trial in range(trials):
-            await session.lab.measure(skill, tasks, label=f"trial_{trial}", split=split.value, trial=trial)
+        for trial in range(exam.trials):
+            await session.lab.measure(exam.skill, tasks, label=f"trial_{trial}", split=split, trial=trial)
         await session.run.close()
         journal.end_session(session.handle, "finished", "")
         await journal.sync()
-        return tuple(event for event in journal.events(name) if isinstance(event, Measured))
+    measured = tuple(event for event in journal.events(name) if isinstance(event, Measured))[: exam.trials]
+    if not any(each.mean.n for each in measured):
+        raise UnavailableError(
+            f"The target answered none of the {len(tasks)} tasks ({measured[0].rows[0].cause}).",
+            hint="Look at models.target: skillopt doctor CONFIG --call.",
+        )
+    return measured
 
 
 def conclude(prepared: Prepared, session: Opened, folder: RunFolder, *, error: SkilloptError | None) -> Summary:
@@ -205,8 +223,6 @@ def _asker(verb: str, role: str, chat: Chat, max_tokens: int) -> Asker:
 
 
 def _began(prepared: Prepared, name: str) -> RunBegan:
-    from skillopt import __version__
-
     config, plan = prepared.config, prepared.plan
     models = {"target": config.models.target, "optimizer": config.models.optimizer}
     return RunBegan(

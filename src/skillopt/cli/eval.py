@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 import msgspec
@@ -25,6 +25,17 @@ class EvalSummary(msgspec.Struct, frozen=True, kw_only=True):
     trials: tuple[Measured, ...]
 
 
+class EvalOptions(TypedDict):
+    """The options of the command, as click passes them."""
+
+    skill: str | None
+    split: str
+    trials: int
+    workspace: Path | None
+    sets: tuple[str, ...]
+    as_json: bool
+
+
 @click.command(epilog="Example: skillopt eval skillopt.yaml --skill best_skill.md --split test")
 @click.argument("config", type=click.Path(path_type=Path))
 @click.option("--skill", help="The skill to measure; the one of CONFIG unless given. Relative to CONFIG's folder.")
@@ -33,40 +44,36 @@ class EvalSummary(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--workspace", type=click.Path(path_type=Path), help="Where answers are kept; .skillopt beside CONFIG.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change one setting; may be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object on one line.")
-def command(
-    config: Path, skill: str | None, split: str, trials: int, workspace: Path | None, sets: tuple[str, ...], *,
-    as_json: bool,
-) -> int:
+def command(config: Path, **options: Unpack[EvalOptions]) -> int:
     """Measure a skill on one split of CONFIG's tasks. Answers that the workspace has are not paid for again."""
     from skillopt.app.environ import variables
     from skillopt.app.prepare import prepare
 
-    prepared = prepare(config, sets=sets, environ=variables(), workspace=workspace)
-    measured = asyncio.run(_measure(prepared, skill=skill, split=split, trials=trials))
-    if as_json:
-        named = prepared.config.skill if skill is None else skill
-        print_json(EvalSummary(skill=named or "", split=split, trials=measured))
+    prepared = prepare(config, sets=options["sets"], environ=variables(), workspace=options["workspace"])
+    measured = asyncio.run(_measure(prepared, options))
+    if options["as_json"]:
+        named = prepared.config.skill if options["skill"] is None else options["skill"]
+        print_json(EvalSummary(skill=named or "", split=options["split"], trials=measured))
         return 0
     from skillopt.cli.words import score_words
-    from skillopt.train.report import ScoreRow
+    from skillopt.train.summary import score_row
 
     for each in measured:
-        mean = each.mean
-        row = ScoreRow(hard=mean.hard, soft=mean.soft, n=mean.n, low=mean.low, high=mean.high)
-        failed = f", {mean.failed} failed" if mean.failed else ""
-        print_text(f"{each.label} on {each.split}: {score_words(row)}{failed}")
+        failed = f", {each.mean.failed} failed" if each.mean.failed else ""
+        print_text(f"{each.label} on {each.split}: {score_words(score_row(each.mean))}{failed}")
     return 0
 
 
-async def _measure(prepared: Prepared, *, skill: str | None, split: str, trials: int) -> tuple[Measured, ...]:
-    from skillopt.app.session import eval_session
+async def _measure(prepared: Prepared, options: EvalOptions) -> tuple[Measured, ...]:
+    from skillopt.app.session import Exam, eval_session
     from skillopt.app.skills import read_skill
     from skillopt.app.workspace import opened_journal
     from skillopt.domain.tasks import SplitName
     from skillopt.kernel.clock import SystemClock
 
     clock = SystemClock()
-    chosen = prepared.plan.seed_skill if skill is None else read_skill(prepared.root, skill)
-    name = SplitName.parse(split)
+    path = options["skill"]
+    skill = prepared.plan.seed_skill if path is None else read_skill(prepared.root, path)
+    exam = Exam(skill=skill, split=SplitName.parse(options["split"]), trials=options["trials"])
     async with opened_journal(prepared.workspace, clock) as journal:
-        return await eval_session(prepared, journal, clock, skill=chosen, split=name, trials=trials, observers=())
+        return await eval_session(prepared, journal, clock, exam, ())

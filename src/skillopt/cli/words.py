@@ -3,7 +3,7 @@ Owns the wording; refuses to know where it is printed."""
 
 from __future__ import annotations
 
-from skillopt.train.report import ScoreRow, Summary
+from skillopt.train.summary import ScoreRow, Summary
 
 
 def score_words(row: ScoreRow | None) -> str:

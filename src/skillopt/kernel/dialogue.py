@@ -32,7 +32,7 @@ class Unusable(msgspec.Struct, frozen=True, kw_only=True):
     why: str
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """A reply holds no object that fulfils the contract."""
 
 
@@ -61,7 +61,7 @@ async def converse(
 
 
 def parse_reply(text: str, contract: type[Contract]) -> Contract:
-    """Return the object in a model's reply: fenced, plain, chatty or cut; raises Unreadable saying what is wrong.
+    """Return the object in a model's reply: fenced, plain, chatty or cut; raises UnreadableError saying what is wrong.
 
     Of several objects that fulfil the contract the last one counts: models show an example first and decide last.
     """
@@ -102,12 +102,12 @@ def _mended(text: str, contract: type[Contract], problem: str) -> Contract:
     """Let a library mend small slips and a missing end, but only when it is clear which object is meant."""
     start = text.find("{")
     if start < 0 or _depth(text) > _DEEPEST:
-        raise Unreadable(problem)
+        raise UnreadableError(problem)
     mended = json_repair.loads(text[start:])
     try:
         return msgspec.convert(mended, type=contract, strict=False)
     except msgspec.ValidationError as error:
-        raise Unreadable(f"{problem}; mended: {error}") from None
+        raise UnreadableError(f"{problem}; mended: {error}") from None
 
 
 def _depth(text: str) -> int:
@@ -142,7 +142,7 @@ def _read(run: Run, outcome: Outcome, contract: type[Contract]) -> Contract | Un
     try:
         # once more, because JSON can spell a secret in ways that hid it in the reply
         return _with_texts(parse_reply(outcome.text, contract), run.scrub)
-    except Unreadable as error:
+    except UnreadableError as error:
         return Unusable(kind="Unreadable", why=str(error)[:_SHOWN_WHY])
 
 

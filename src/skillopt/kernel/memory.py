@@ -230,8 +230,6 @@ class MemoryJournal:
 
     async def close(self) -> None:
         """Let go of the runs this journal opened."""
-        for shelved in self._own():
-            shelved.session.seen = self._clock.wall()
         self._end(closed_journal)
 
     def _owned(self, run: RunHandle) -> _Shelved:
@@ -240,10 +238,6 @@ class MemoryJournal:
             raise not_open(run.name)
         return self._shelf.shelved[run.name]
 
-    def _own(self) -> Iterator[_Shelved]:
-        owners = self._shelf.owners
-        return (self._shelf.shelved[name] for name, owner in tuple(owners.items()) if owner is self)
-
     def _usable(self) -> None:
         if self._ended is not None:
             raise self._ended()
@@ -251,19 +245,19 @@ class MemoryJournal:
     def _recorded(self, shelved: _Shelved) -> None:
         shelved.session.seen = self._clock.wall()
         self._appended += 1
-        if self._after_append is None:
-            return
         try:
-            self._after_append(self._appended)
+            if self._after_append is not None:
+                self._after_append(self._appended)
         except BaseException:
             self._end(_crashed)
             raise
 
     def _end(self, reason: Callable[[], StoreError]) -> None:
-        for shelved in self._own():
-            del self._shelf.owners[shelved.name]
-        if self._ended is None:
-            self._ended = reason
+        for name, owner in tuple(self._shelf.owners.items()):
+            if owner is self:
+                self._shelf.shelved[name].session.seen = self._clock.wall()
+                del self._shelf.owners[name]
+        self._ended = self._ended or reason
 
 
 def _crashed() -> StoreError:

@@ -23,7 +23,7 @@ class Observers:
         for observer in tuple(self._watching):
             try:
                 observer.see(fact)
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - a plugin may raise anything, and must not stop the run
                 self._watching.remove(observer)
                 _log.warning(
                     "Observer %s failed (%s: %s) and is no longer shown this run.",

@@ -90,5 +90,3 @@ class Clock(Protocol):
     async def sleep(self, seconds: float) -> None:
         """Wait."""
         ...
-
-

@@ -7,90 +7,42 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Literal
-
-import msgspec
 
 from skillopt.domain.chat import Reply
 from skillopt.domain.errors import InternalError, SkilloptError, StoreError
 from skillopt.domain.rollouts import Failure
-from skillopt.domain.usage import NOTHING, Caps
+from skillopt.domain.usage import NOTHING
 from skillopt.kernel.events import Event, PhaseBegan, PhaseEnded, Signal, UnitSettled
-from skillopt.kernel.journal import Journal, Key, PhaseRecord, Ref, RunHandle
+from skillopt.kernel.journal import Key, PhaseRecord, Ref
 from skillopt.kernel.limits.ledger import Ledger
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.payment.flights import Flights
 from skillopt.kernel.payment.payments import Payments
 from skillopt.kernel.payment.pool import Halt, work_through
-from skillopt.kernel.payment.retry import RetrySettings
-from skillopt.kernel.ports import Clock
+from skillopt.kernel.terms import Terms
 from skillopt.kernel.work import Work
 
 Outcome = Reply | Failure
 _CHUNK = 500
 
 
-class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `limits`: caps of the whole run, and how much may go on at once."""
-
-    calls: int | None = None
-    tokens: int | None = None
-    usd: float | None = None
-    seconds: float | None = None
-    concurrency: int | Literal["auto"] = 32
-    speculation: int = 0
-    confirm_usd: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.concurrency != "auto" and self.concurrency < 1:
-            raise ValueError("limits.concurrency must be at least 1, or auto")
-        if self.speculation < 0 or (self.calls is not None and self.calls < self.speculation):
-            raise ValueError("limits.speculation is a part of limits.calls: it must be 0 or more, and not above it")
-        if any(cap is not None and cap < 0 for cap in (self.calls, self.tokens, self.usd, self.seconds)):
-            raise ValueError("limits.calls, tokens, usd and seconds must be 0 or more, or null for no cap")
-
-    @property
-    def caps(self) -> Caps:
-        """What real work may use; the calls set aside for speculation are no part of it."""
-        calls = None if self.calls is None else self.calls - self.speculation
-        return Caps(calls=calls, tokens=self.tokens, usd=self.usd, seconds=self.seconds)
-
-
 class Run:
     """What a loop is given: the only way to have paid work done and the only way to be heard."""
 
-    def __init__(
-        self,
-        *,
-        journal: Journal,
-        handle: RunHandle,
-        clock: Clock,
-        limits: LimitSettings,
-        retry: RetrySettings,
-        observers: Observers,
-        scrub: Callable[[str], str],
-    ) -> None:
-        spent = journal.spent(handle)
-        self._journal = journal
-        self._handle = handle
+    def __init__(self, terms: Terms, observers: Observers) -> None:
+        spent = terms.journal.spent(terms.handle)
+        limits = terms.limits
+        self._journal = terms.journal
+        self._handle = terms.handle
         self._limits = limits
         self._observers = observers
-        self._scrub = scrub
+        self._scrub = terms.scrub
         self._halt = Halt()
         self._flights = Flights()
-        self._payments = Payments(
-            journal=journal,
-            handle=handle,
-            clock=clock,
-            ledger=Ledger(
-                caps=limits.caps, spent=spent.charged - spent.early, spent_seconds=spent.seconds, clock=clock
-            ),
-            retry=retry,
-            concurrency=None if limits.concurrency == "auto" else limits.concurrency,
-            halt=self._halt,
-            scrub=scrub,
-            signal=self.signal,
+        ledger = Ledger(
+            caps=limits.caps, spent=spent.charged - spent.early, spent_seconds=spent.seconds, clock=terms.clock
         )
+        self._payments = Payments(terms, ledger=ledger, halt=self._halt, signal=self.signal)
         self._span = ""
         self._paths: set[str] = set()
         self._events = 0

@@ -122,8 +122,6 @@ def fold(view: RunView, event: Event) -> RunView:
             return replace(view, steps=(*view.steps, StepView(began=event)))
         case Warned():
             return replace(view, warnings=(*view.warnings, event.message))
-        case RunEnded():
-            return replace(view, ended=event, phase=None)
         case _:
             return _step_event(view, event)
 
@@ -141,7 +139,8 @@ def _phase_ended(view: RunView, event: PhaseEnded) -> RunView:
     )
     if not view.steps or view.steps[-1].ended is not None:
         return counted
-    return _in_step(counted, msgspec.structs.replace(view.steps[-1], usage=_plus(view.steps[-1].usage, event.verb, event.usage)))
+    step = view.steps[-1]
+    return _in_step(counted, msgspec.structs.replace(step, usage=_plus(step.usage, event.verb, event.usage)))
 
 
 def _measured(view: RunView, event: Measured) -> RunView:
@@ -152,10 +151,12 @@ def _measured(view: RunView, event: Measured) -> RunView:
 
 
 def _step_event(
-    view: RunView, event: BatchGraded | PatchProposed | CandidateMade | GateDecided | StepEnded
+    view: RunView, event: BatchGraded | PatchProposed | CandidateMade | GateDecided | StepEnded | RunEnded
 ) -> RunView:
-    step = view.steps[-1]
     replace = msgspec.structs.replace
+    if isinstance(event, RunEnded):
+        return replace(view, ended=event, phase=None)
+    step = view.steps[-1]
     match event:
         case BatchGraded():
             return _in_step(view, replace(step, batches=(*step.batches, event)))

@@ -51,9 +51,7 @@ async def gate(
     if not candidate.changed:
         value = incumbent.board.value(metric)
         return Gated(
-            verdict=Reject(
-                reason="nothing changed", candidate=value, incumbent=value, best=best.board.value(metric)
-            )
+            verdict=Reject(reason="nothing changed", candidate=value, incumbent=value, best=best.board.value(metric))
         )
     board = await measure(candidate.skill)
     calls = len(board.rows)
@@ -69,6 +67,4 @@ async def gate(
             ),
             board=board,
         )
-    return Gated(
-        verdict=RULES[settings.rule](board, incumbent.board, best.board, metric, calls=calls), board=board
-    )
+    return Gated(verdict=RULES[settings.rule](board, incumbent.board, best.board, metric, calls=calls), board=board)

@@ -17,9 +17,7 @@ _HARD = Metric(name=MetricName.HARD)
 
 def grade(environment: Environment, tasks: Sequence[Task], rollouts: Sequence[Rollout]) -> Scoreboard:
     """Return the scoreboard of these rollouts, in order."""
-    return Scoreboard(
-        tuple(_graded(environment, task, rollout) for task, rollout in zip(tasks, rollouts, strict=True))
-    )
+    return Scoreboard(tuple(_graded(environment, task, rollout) for task, rollout in zip(tasks, rollouts, strict=True)))
 
 
 def _graded(environment: Environment, task: Task, rollout: Rollout) -> Scored:

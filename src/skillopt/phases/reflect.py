@@ -24,6 +24,7 @@ from skillopt.phases.prompting import fill, shipped_prompt, shortened
 Source = Literal["failure", "success"]
 _STEPS_SHOWN = 8
 _WRONG = 1e-9
+_FEWEST_CHARACTERS = 200
 
 
 class ReflectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,7 +33,14 @@ class ReflectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     minibatch_size: int = 8
     failures_only: bool = False
     show_references: bool = False
-    trajectory_characters: int = 6000
+    transcript_characters: int = 6000
+
+    def __post_init__(self) -> None:
+        if self.minibatch_size < 1 or self.transcript_characters < _FEWEST_CHARACTERS:
+            raise ValueError(
+                "reflect.minibatch_size must be at least 1, "
+                f"reflect.transcript_characters at least {_FEWEST_CHARACTERS}"
+            )
 
 
 class Graded(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,6 +49,14 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     batch: BatchSpec
     rollouts: tuple[Rollout, ...]
     board: Scoreboard
+
+
+class Briefing(msgspec.Struct, frozen=True, kw_only=True):
+    """What every reflection of a step is told besides its own cases; a budget of None means any number of edits."""
+
+    skill: Skill
+    edit_budget: int | None
+    memory: Memory
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -91,15 +107,14 @@ class _Group(msgspec.Struct, frozen=True):
 
 
 async def reflect(
-    run: Run, asker: Asker, settings: ReflectSettings, skill: Skill, graded: Sequence[Graded], *,
-    edit_budget: int | None, memory: Memory,
+    run: Run, asker: Asker, settings: ReflectSettings, graded: Sequence[Graded], briefing: Briefing
 ) -> tuple[Proposal, ...]:
     """Return what each minibatch led to, failures first, in the order of the minibatches."""
     groups = tuple(_groups(graded, settings))
-    prompts = [_prompt(group, skill, settings, edit_budget, memory) for group in groups]
+    prompts = [_prompt(group, settings, briefing) for group in groups]
     conversation = Conversation(asker=asker, phase="reflect", contract=ReflectReply)
     replies = await converse(run, conversation, prompts)
-    return tuple(_proposal(group, reply, edit_budget) for group, reply in zip(groups, replies, strict=True))
+    return tuple(_proposal(group, reply, briefing.edit_budget) for group, reply in zip(groups, replies, strict=True))
 
 
 def _groups(graded: Sequence[Graded], settings: ReflectSettings) -> Iterator[_Group]:
@@ -123,15 +138,13 @@ def _cases(graded: Graded, kind: Source) -> Iterator[_Case]:
                 yield _Case(task, rollout.text, scored)
 
 
-def _prompt(
-    group: _Group, skill: Skill, settings: ReflectSettings, edit_budget: int | None, memory: Memory
-) -> tuple[Message, ...]:
+def _prompt(group: _Group, settings: ReflectSettings, briefing: Briefing) -> tuple[Message, ...]:
     name = "reflect_failures" if group.source == "failure" else "reflect_successes"
-    budget = "any number of" if edit_budget is None else str(edit_budget)
+    budget = "any number of" if briefing.edit_budget is None else str(briefing.edit_budget)
     parts = [
-        f"# The skill\n\n<skill>\n{skill.rendered}\n</skill>",
+        f"# The skill\n\n<skill>\n{briefing.skill.rendered}\n</skill>",
         f"# The budget\n\nEdit budget: {budget}",
-        *_earlier(memory.tried),
+        *_earlier(briefing.memory.tried),
         *(_shown(number, case, settings) for number, case in enumerate(group.cases, 1)),
     ]
     system = fill(shipped_prompt(name), {"edit_budget": budget})
@@ -150,7 +163,7 @@ def _earlier(tried: Sequence[Tried]) -> list[str]:
 
 def _shown(number: int, case: _Case, settings: ReflectSettings) -> str:
     """Show a case: the task and the answer, shortened in the middle where they are long, and what grading found."""
-    limit = settings.trajectory_characters // 2
+    limit = settings.transcript_characters // 2
     task = case.task
     asked = task.input if isinstance(task.input, str) else "\n".join(turn.content for turn in task.input)
     context = "" if task.context is None else f"{task.context}\n\n"

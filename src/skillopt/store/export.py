@@ -141,19 +141,13 @@ class _Exporter:
             yield _Happened(number=event, at=at, event=codec.decode_event(self._body(body, digest)))
 
     def _results(self, run: int, phases: tuple[PhaseRecord, ...]) -> Iterator[_Result]:
-        first = "(SELECT answers.ref FROM answers WHERE answers.key = results.key) IS NOT results.ref"
-        for row in self._select("results", f"ref BETWEEN ? AND ? ORDER BY {first}, ref", *codec.span(run)):
-            yield self._result(run, row)
-        others = {ref for record in phases for ref in record.outcomes if isinstance(ref, Ref) and ref.run != run}
-        for ref in sorted(others, key=lambda each: (each.run, each.attempt)):
-            for row in self._select("results", "ref = ?", codec.pack(ref.run, ref.attempt)):
-                yield self._result(ref.run, row)
+        first = "(SELECT answers.ref FROM answers WHERE answers.key = results.key) IS NOT ref"
+        condition = f"ref BETWEEN ? AND ? OR ref IN (SELECT value FROM json_each(?)) ORDER BY {first}, ref"
+        for row in self._select("results", condition, *codec.span(run), codec.packed_refs(phases).decode()):
+            result, at = codec.read_result(row, self._body(*row[-2:]))
+            yield _Result(run=codec.unpack(row[0]).run, at=at, result=result)
 
-    def _result(self, run: int, row: codec.Columns) -> _Result:
-        result, at = codec.read_result(row, self._body(*row[-2:]))
-        return _Result(run=run, at=at, result=result)
-
-    def _select(self, table: str, condition: str, *values: int) -> Iterator[codec.Columns]:
+    def _select(self, table: str, condition: str, *values: int | str) -> Iterator[codec.Columns]:
         yield from self._connection.execute(f"SELECT {codec.COLUMNS[table]} FROM {table} WHERE {condition}", values)
 
     def _body(self, body: bytes | None, digest: bytes) -> bytes:

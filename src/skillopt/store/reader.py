@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 
 from skillopt.domain.errors import unknown_name
 from skillopt.kernel.events import Event
@@ -36,9 +35,7 @@ class SqliteReader:
     def __enter__(self) -> SqliteReader:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def runs(self) -> tuple[RunRow, ...]:

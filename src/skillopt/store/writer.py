@@ -142,7 +142,7 @@ class Writer:
         self._items.put(item)
         if self._ended is not None:
             # it died between the check and the put: nobody else will empty the queue
-            self._abandon(self._ended)
+            _abandon(self._drained(), self._ended)
 
     def _live(self, connect: Callable[[], Transactions], opened: ThreadFuture[None]) -> None:
         """Run the thread; whatever ends it reaches everyone who waits."""
@@ -165,7 +165,9 @@ class Writer:
                 opened.set_exception(broken)
             if stop is not None:
                 _tell([stop.waiter], None)
-            self._abandon(self._ended)
+            under_way = [] if self._next is None else [self._next]
+            _tell(self._group.waiters, self._ended)
+            _abandon([*under_way, *self._drained()], self._ended)
 
     def _serve(self, transactions: Transactions) -> _Stop:
         """Write until told to stop."""
@@ -241,20 +243,21 @@ class Writer:
         self._next = None
         call.done.set_result(value)
 
-    def _abandon(self, reason: Callable[[], StoreError]) -> None:
-        """Tell everyone who waits that the writer has ended."""
-        waiters, self._group.waiters = self._group.waiters, []
-        item, self._next = self._next, None
-        while True:
-            if isinstance(item, _Call):
-                item.done.set_exception(reason())
-            elif item is not None and item.waiter is not None:
-                waiters.append(item.waiter)
-            try:
-                item = self._items.get_nowait()
-            except queue.Empty:
-                break
-        _tell(waiters, reason)
+    def _drained(self) -> list[_Item]:
+        """Empty the queue."""
+        items: list[_Item] = []
+        with suppress(queue.Empty):
+            while True:
+                items.append(self._items.get_nowait())
+        return items
+
+
+def _abandon(items: Sequence[_Item], reason: Callable[[], StoreError]) -> None:
+    """Tell everyone who waits for one of these that the writer has ended."""
+    for item in items:
+        if isinstance(item, _Call):
+            item.done.set_exception(reason())
+    _tell([item.waiter for item in items if not isinstance(item, _Call) and item.waiter is not None], reason)
 
 
 def _tell(waiters: Sequence[asyncio.Future[None]], reason: Callable[[], StoreError] | None) -> None:

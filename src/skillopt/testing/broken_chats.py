@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 
 from skillopt.domain.chat import ChatRequest, ModelIdentity, Reply
-from skillopt.domain.errors import ProviderError, RateLimitedError, RefusedError, UnavailableError
+from skillopt.domain.errors import ProviderError, RateLimitedError, TruncatedError, UnavailableError
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.ports import Chat
 from skillopt.testing.scripted import ScriptedChat
@@ -65,7 +65,7 @@ class TakesLengthForAnswer(_Sound):
         """Ask once, and take half for whole."""
         try:
             return await self.inner.send(request)
-        except RefusedError:
+        except TruncatedError:
             return Reply(text="half of a", usage=self.worst(request), finish="length")
 
 

@@ -9,12 +9,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 
 from skillopt.domain.chat import ChatRequest, Message, Reply
-from skillopt.domain.errors import ProviderError, RateLimitedError, RefusedError, UnavailableError
+from skillopt.domain.errors import ProviderError, RateLimitedError, UnavailableError
 from skillopt.kernel.ports import Chat
 from skillopt.testing.faults import FAULTS, FaultKind
 
 _SILENT = frozenset({FaultKind.HANG, FaultKind.HANG_STREAM})
-_EITHER = frozenset({FaultKind.EMPTY, FaultKind.LENGTH, FaultKind.FILTERED})
 _HELLO = "hello there"
 _PATIENCE = 5.0
 _TURN = 0.001
@@ -190,12 +189,9 @@ class ChatContract:
         self._with_chat("echo,rate=0.5,seed=10,kinds=rate_limit+internal+cut+garbage+crash+empty+error_body", check)
 
     def _check_fault(self, kind: FaultKind, expected: type[ProviderError]) -> None:
-        allowed = (RefusedError, UnavailableError) if kind in _EITHER else (expected,)
-
         async def check(chat: Chat) -> None:
             end = await outcome(chat, plain_request())
-            names = " or ".join(error.__name__ for error in allowed)
-            assert isinstance(end, allowed), f"the fault {kind.value!r} became {end!r}, not {names}"
+            assert isinstance(end, expected), f"the fault {kind.value!r} became {end!r}, not {expected.__name__}"
 
         self._with_chat(f"echo,kinds={kind.value},seed=11", check)
 

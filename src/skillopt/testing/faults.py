@@ -12,10 +12,12 @@ import msgspec
 from skillopt.domain.errors import (
     AuthError,
     ContextTooLongError,
+    EmptyReplyError,
     ProviderError,
     QuotaExhaustedError,
     RateLimitedError,
     RefusedError,
+    TruncatedError,
     UnavailableError,
     UsageError,
     unknown_name,
@@ -72,8 +74,8 @@ FAULTS: Mapping[FaultKind, FaultFacts] = MappingProxyType(
             status=200, error=UnavailableError, says="The request was taken and then failed."
         ),
         FaultKind.GARBAGE: FaultFacts(error=UnavailableError, says="The reply cannot be read."),
-        FaultKind.EMPTY: FaultFacts(error=UnavailableError, says="The reply has no text."),
-        FaultKind.LENGTH: FaultFacts(error=RefusedError, says="The reply stopped at the output limit."),
+        FaultKind.EMPTY: FaultFacts(error=EmptyReplyError, says="The reply has no text."),
+        FaultKind.LENGTH: FaultFacts(error=TruncatedError, says="The reply stopped at the output limit."),
         FaultKind.FILTERED: FaultFacts(error=RefusedError, says="The reply was filtered."),
         FaultKind.CUT: FaultFacts(error=UnavailableError, says="The connection closed inside the reply."),
         FaultKind.CRASH: FaultFacts(error=UnavailableError, says="The connection was reset."),

@@ -4,9 +4,9 @@ Owns the selection and how much of it is shown; refuses to decide anything: verd
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from skillopt.kernel.events import EditFact, GateDecided, Measured, SkillKept, TaskScore
+from skillopt.kernel.events import EditFact, GateDecided, Measured, TaskScore
 from skillopt.kernel.view import RunView, StepView
 from skillopt.train.chart import Kind, kind_of, mark
 from skillopt.train.markup import Content, Html, element, folded, shortened, table, together
@@ -22,11 +22,11 @@ _NO_FILE = "/dev/null"
 _HEADER_ENDS = ("(before)", "(after)", _NO_FILE)
 
 
-def diff_lines(before: SkillKept, after: SkillKept) -> tuple[str, ...]:
-    """Return the unified diff of two skills, all their files in order of name; empty when they are equal."""
+def diff_lines(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the unified diff of two skills given as texts by file name; empty when they are equal."""
     found: list[str] = []
-    for name in sorted(before.files.keys() | after.files.keys()):
-        old, new = before.files.get(name), after.files.get(name)
+    for name in sorted(before.keys() | after.keys()):
+        old, new = before.get(name), after.get(name)
         found += difflib.unified_diff(
             [] if old is None else old.splitlines(),
             [] if new is None else new.splitlines(),
@@ -65,7 +65,7 @@ def whole_change(view: RunView, best_digest: str) -> Html:
     best = view.skills.get(best_digest)
     if seed is None or best is None:
         return element("p", "No skill was measured yet.")
-    lines = diff_lines(seed, best)
+    lines = diff_lines(seed.files, best.files)
     return drawn_diff(lines) if lines else element("p", "The best skill is the seed skill: nothing was changed.")
 
 
@@ -88,7 +88,7 @@ def _article(view: RunView, step: StepView, *, is_open: bool) -> Html:
     before = view.skills.get(step.began.skill_digest)
     after = None if step.candidate is None else view.skills.get(step.candidate.skill_digest)
     if before is not None and after is not None:
-        parts.append(drawn_diff(diff_lines(before, after)))
+        parts.append(drawn_diff(diff_lines(before.files, after.files)))
     return element("article", folded(f"Step {number}", *parts, is_open=is_open))
 
 

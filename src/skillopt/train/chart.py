@@ -115,17 +115,20 @@ def drawn(curve: Curve) -> Html:
     """Return the learning curve as a picture, with a title and a description for those who do not see it."""
     last = max((level.step for level in curve.levels), default=0)
     plane = _Plane(steps=max(last, 1))
-    size = 10.0 if last > _CROWDED else 16.0
+    crowded = last > _CROWDED
+    size = 8.0 if crowded else 16.0
     parts = [
         element("title", "Learning curve", id="curve-title"),
         element("desc", _described(curve), id="curve-text"),
         *_axes(plane),
         _ribbon(plane, curve.levels),
+        *(_bars(plane, kind, curve.points) for kind in KINDS),
         _staircase(plane, curve.levels),
         *(_drawn_point(plane, point, size) for point in curve.points),
     ]
     box = f"0 0 {_WIDTH:g} {_HEIGHT:g}"
-    return element("svg", *parts, class_="curve", viewBox=box, role="img", aria_labelledby="curve-title curve-text")
+    kind = "curve crowded" if crowded else "curve"
+    return element("svg", *parts, class_=kind, viewBox=box, role="img", aria_labelledby="curve-title curve-text")
 
 
 def _level(step: int, value: float | None, mean: Mean | None, metric: str) -> Level:
@@ -205,18 +208,22 @@ def _stretches(plane: _Plane, levels: Sequence[Level]) -> Iterator[tuple[Level, 
         yield level, _WIDTH - _RIGHT if is_last else plane.x(kept[place + 1].step)
 
 
+def _bars(plane: _Plane, kind: Kind, points: Sequence[Point]) -> Html:
+    """Draw the intervals of all candidates with the same verdict."""
+    ends = (
+        f"M{plane.x(point.step):g} {plane.y(point.low):g}V{plane.y(point.high):g}"
+        for point in points
+        if point.kind == kind and point.low is not None and point.high is not None
+    )
+    return element("path", d="".join(ends), class_=f"bar {kind}")
+
+
 def _drawn_point(plane: _Plane, point: Point, size: float) -> Html:
     x = plane.x(point.step)
     y = plane.y(0.0) - _ABOVE_AXIS if point.value is None else plane.y(point.value)
-    parts = [element("title", point_words(point))]
-    if point.low is not None and point.high is not None:
-        ends = f"M{x:g} {plane.y(point.low):g}V{plane.y(point.high):g}"
-        parts.append(element("path", d=ends, class_=f"bar {point.kind}"))
     corner = size / 2
-    parts.append(
-        element("use", href=f"#mark-{point.kind}", x=x - corner, y=round(y - corner, 1), width=size, height=size)
-    )
-    return element("g", *parts)
+    shape = element("use", href=f"#mark-{point.kind}", x=x - corner, y=round(y - corner, 1), width=size, height=size)
+    return element("g", element("title", point_words(point)), shape)
 
 
 def point_words(point: Point) -> str:

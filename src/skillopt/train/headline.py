@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from skillopt.kernel.view import RunView
 from skillopt.train.changes import paired
-from skillopt.train.report import ScoreRow, Summary
+from skillopt.train.summary import ScoreRow, Summary
 
 
-def headline(summary: Summary) -> str:
+def headline(view: RunView, summary: Summary) -> str:
     """Return the run in one sentence."""
     scores = summary.scores
     if scores.baseline.val is None:
@@ -17,7 +17,8 @@ def headline(summary: Summary) -> str:
         return "The seed skill was measured, and no training step was finished."
     if summary.best_step == 0:
         return f"After {_counted(summary.steps, 'step')} the seed skill is still the best: no change beat it on val."
-    kept = f"{summary.accepts:,} of {_counted(summary.steps, 'step')} passed the gate"
+    how = "changed the skill with no gate to pass" if _is_forced(view) else "passed the gate"
+    kept = f"{summary.accepts:,} of {_counted(summary.steps, 'step')} {how}"
     seed, best = scores.baseline.test, scores.best.test
     if seed is None or best is None or seed.hard is None or best.hard is None:
         return f"{kept}; how the skill does on tasks that chose nothing was not measured."
@@ -33,13 +34,17 @@ def lede(view: RunView, summary: Summary) -> str:
         planned = "" if view.began is None else f" of {view.began.total_steps}"
         why = f" ({summary.stop_reason})" if summary.stop_reason else ""
         parts.append(f"The run {summary.status} after step {summary.steps}{planned}{why}; this is how far it came.")
-    if view.began is not None and view.began.gate_rule == "force":
-        parts.append("The gate kept every change it measured, as configured (rule force): nothing was tested.")
+    if _is_forced(view):
+        parts.append("Every change that was measured was kept, as configured (gate rule force).")
     if summary.scores.best.val is not None and summary.best_step:
         value = _score(summary.scores.best.val)
         parts.append(f"The val tasks chose the winner, so its val score, {value}, tends to flatter it.")
     parts += _test_words(view, summary)
     return " ".join(parts)
+
+
+def _is_forced(view: RunView) -> bool:
+    return view.began is not None and view.began.gate_rule == "force"
 
 
 def _test_words(view: RunView, summary: Summary) -> list[str]:

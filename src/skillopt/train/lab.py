@@ -30,7 +30,7 @@ from skillopt.kernel.work import Asker
 from skillopt.phases.aggregate import aggregate
 from skillopt.phases.gate import GateSettings, gate
 from skillopt.phases.grade import facts_of, grade, mean_of, means_by_type
-from skillopt.phases.reflect import Graded, Proposal, ReflectSettings, reflect
+from skillopt.phases.reflect import Briefing, Graded, Proposal, ReflectSettings, reflect
 from skillopt.phases.rollout import Rollouts, rollout
 from skillopt.phases.select import first_of
 from skillopt.train.plan import Plan
@@ -111,15 +111,8 @@ class Lab:
         self, plan: Plan, step: Step, skill: Skill, graded: Sequence[Graded], memory: Memory
     ) -> tuple[Proposal, ...]:
         """Ask the optimizer what to change; what could not be used is warned about."""
-        proposals = await reflect(
-            self._run,
-            self._optimizer,
-            self._reflect,
-            skill,
-            graded,
-            edit_budget=plan.edit_budget(step),
-            memory=memory,
-        )
+        briefing = Briefing(skill=skill, edit_budget=plan.edit_budget(step), memory=memory)
+        proposals = await reflect(self._run, self._optimizer, self._reflect, graded, briefing)
         for proposal in proposals:
             if proposal.unusable:
                 self._run.emit(Warned(message=f"Step {step.number}: no usable reflection: {proposal.unusable}"))
@@ -233,12 +226,8 @@ class Lab:
         )
         return state
 
-    async def _rollouts(
-        self, phase: str, skill: Skill, tasks: Sequence[Task], trial: int = 0
-    ) -> tuple[Rollout, ...]:
-        works = Rollouts(
-            asker=self._target, environment=self._environment, skill=skill, tasks=tasks, trial=trial
-        )
+    async def _rollouts(self, phase: str, skill: Skill, tasks: Sequence[Task], trial: int = 0) -> tuple[Rollout, ...]:
+        works = Rollouts(asker=self._target, environment=self._environment, skill=skill, tasks=tasks, trial=trial)
         return await rollout(self._run, phase, works, tasks, trial)
 
     def _keep(self, skill: Skill) -> None:

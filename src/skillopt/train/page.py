@@ -10,10 +10,11 @@ from functools import cache
 from skillopt.domain.errors import InternalError
 from skillopt.kernel.view import RunView
 from skillopt.train.changes import accepted_changes, flips, untaken_edits, whole_change
-from skillopt.train.chart import WORDS, curve_of, drawn, kind_of, legend, mark, shapes, whisker
+from skillopt.train.chart import WORDS, Point, curve_of, drawn, kind_of, legend, mark, shapes, whisker
 from skillopt.train.headline import headline, lede
+from skillopt.train.history import StepRecord, history
 from skillopt.train.markup import Content, Html, element, folded, shortened, table, together
-from skillopt.train.report import ScoreRow, SplitScores, StepRecord, Summary, UsageRow, history
+from skillopt.train.summary import ScoreRow, SplitScores, Summary, UsageRow
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _SCORE_HEADINGS = ("Skill", "Hard score", "95 % interval", "Tasks", "0 to 1")
@@ -26,7 +27,7 @@ _LONGEST_CELL = 200
 
 def page(view: RunView, summary: Summary) -> str:
     """Return the whole report."""
-    title = headline(summary)
+    title = headline(view, summary)
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -55,7 +56,7 @@ def _sections(view: RunView, summary: Summary) -> Iterator[tuple[str, Iterable[H
     yield "Scores", _scores(summary)
     yield "Learning curve", _curve(view)
     yield "What changed", (whole_change(view, _best_digest(view)),)
-    yield "Steps", (_steps(history(view)),)
+    yield "Steps", (_steps(view),)
     yield "Accepted changes", (accepted_changes(view),)
     yield "Flipped tasks", (flips(baseline, best),)
     yield "Edits not taken", (untaken_edits(view),)
@@ -145,22 +146,25 @@ def _curve(view: RunView) -> Iterator[Html]:
     yield element("figure", legend(), drawn(curve), element("figcaption", note))
 
 
-def _steps(records: tuple[StepRecord, ...]) -> Html:
+def _steps(view: RunView) -> Html:
+    records = history(view)
     if not records:
         return element("p", "No step was finished.")
     caption = f"All {len(records):,} steps; scores in the metric of the gate"
-    shown = table(caption, _STEP_HEADINGS, (_step_row(record) for record in records), kind="steps")
+    rows = (_step_row(record, point) for record, point in zip(records, curve_of(view).points, strict=True))
+    shown = table(caption, _STEP_HEADINGS, rows, kind="steps")
     return shown if len(records) <= _MOST_OPEN_STEPS else folded(caption, shown)
 
 
-def _step_row(record: StepRecord) -> tuple[Content, ...]:
+def _step_row(record: StepRecord, point: Point) -> tuple[Content, ...]:
     kind = kind_of(record.action)
+    failed = f", {record.rollout_failed} failed" if record.rollout_failed else ""
     is_best = record.action.endswith("new_best")
     return (
         str(record.step),
         together([mark(kind), f" {WORDS[kind]}"]),
-        _counted(record.rollout_hard, record.rollout_n, record.rollout_failed),
-        "—" if kind == "skip" else _counted(record.candidate_gate_score, record.selection_n),
+        _with(record.rollout_hard, f"n={record.rollout_n}{failed}"),
+        "—" if kind == "skip" else _with(record.candidate_gate_score, f"{_interval(point)}n={record.selection_n}"),
         _number(record.current_score),
         element("b", _number(record.best_score), element("small", " new")) if is_best else _number(record.best_score),
         str(sum(count for status, count in record.edit_apply_summary.items() if status == "applied")),
@@ -168,17 +172,21 @@ def _step_row(record: StepRecord) -> tuple[Content, ...]:
     )
 
 
-def _counted(value: float | None, n: int, failed: int = 0) -> Html:
-    lost = f", {failed} failed" if failed else ""
-    return together([_number(value), element("small", f" n={n}{lost}")])
+def _with(value: float | None, remark: str) -> Html:
+    return together([_number(value), element("small", f" {remark}")])
+
+
+def _interval(point: Point) -> str:
+    return "" if point.low is None or point.high is None else f"[{point.low:.2f}, {point.high:.2f}] "
 
 
 def _costs(view: RunView, summary: Summary) -> Iterator[Html]:
     usage = summary.usage
     roles = (("target", usage.target), ("optimizer", usage.optimizer), ("judge", usage.judge), ("all", usage.total))
     stages = sorted(view.stages.items(), key=lambda stage: -stage[1].tokens)
+    by_role = [_usage_row(name, row) for name, row in roles]
     by_stage = [_usage_row(name, UsageRow.of(used)) for name, used in stages]
-    yield table("By role", ("Role", *_USAGE_HEADINGS), [_usage_row(name, row) for name, row in roles], kind="numbers totals")
+    yield table("By role", ("Role", *_USAGE_HEADINGS), by_role, kind="numbers totals")
     yield table("By stage", ("Stage", *_USAGE_HEADINGS), by_stage, kind="numbers")
     if usage.total.calls and not usage.total.usd:
         yield element("p", "No dollars: these models are free, or their price is not known.", class_="note")

@@ -148,4 +148,3 @@ def _refuse_silence(state: TrainState) -> None:
             f"The target answered none of its tasks in {state.silent} steps running, up to step {state.steps_done}.",
             hint="Look at models.target (skillopt doctor), then run it with --fresh: answers are kept.",
         )
-

@@ -11,7 +11,8 @@ from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.kernel.ports import Observer
-from skillopt.kernel.run import LimitSettings, Run
+from skillopt.kernel.run import Run
+from skillopt.kernel.terms import LimitSettings, Terms
 from skillopt.kernel.work import Ask, Asker
 from skillopt.testing.clock import VirtualClock, run_virtual
 from skillopt.testing.scripted import ScriptedChat
@@ -56,15 +57,15 @@ class Bench:
         async def session() -> Result:
             clock = VirtualClock()
             journal = MemoryJournal(self.shelf, clock=clock)
-            run = Run(
+            terms = Terms(
                 journal=journal,
                 handle=journal.open_run(name, b"plan"),
                 clock=clock,
                 limits=self.limits,
                 retry=RetrySettings(),
-                observers=Observers(observers),
                 scrub=scrub,
             )
+            run = Run(terms, Observers(observers))
             try:
                 return await doing(run)
             finally:

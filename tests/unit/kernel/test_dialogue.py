@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from skillopt.domain.chat import Message
-from skillopt.kernel.dialogue import Conversation, Unreadable, Unusable, converse, parse_reply
+from skillopt.kernel.dialogue import Conversation, UnreadableError, Unusable, converse, parse_reply
 from skillopt.kernel.run import Run
 from skillopt.testing.conversation import BrainReply
 from skillopt.testing.conversation import Conversation as Heard
@@ -41,7 +41,7 @@ GOOD = '{"selected": [1, 2]}'
         pytest.param('{"selected": ["1", "2"]}', (1, 2), id="numbers as text"),
         pytest.param('{"selected": [1, 2', (1, 2), id="cut"),
         pytest.param("{'selected': [1, 2,],}", (1, 2), id="Python's quotes and commas"),
-        pytest.param('{selected: [1, 2]} // done', (1, 2), id="bare keys and a comment"),
+        pytest.param("{selected: [1, 2]} // done", (1, 2), id="bare keys and a comment"),
         pytest.param('{"selected": [1, 2], "reason": "two\nlines"}', (1, 2), id="a line break in a string"),
         pytest.param("```python\nprint({})\n```\n" + GOOD, (1, 2), id="a fence that holds something else"),
     ],
@@ -67,7 +67,7 @@ def test_one_object_is_found_in_whatever_surrounds_it(reply: str, selected: tupl
     ],
 )
 def test_what_does_not_fulfil_the_contract_is_unreadable(reply: str) -> None:
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableError):
         parse_reply(reply, Pick)
 
 

@@ -8,9 +8,10 @@ import pytest
 from skillopt.domain.chat import ChatRequest, Message, ModelIdentity
 from skillopt.domain.errors import (
     AuthError,
+    EmptyReplyError,
     ProviderError,
     RateLimitedError,
-    RefusedError,
+    TruncatedError,
     UnavailableError,
     UsageError,
 )
@@ -112,7 +113,7 @@ def test_a_slow_reply_comes_late_and_whole() -> None:
     assert (reply.text, reply.seconds, chat.served) == ("hello", 5.0, 1)
 
 
-@pytest.mark.parametrize(("text", "max_tokens", "error"), [("x" * 41, 10, RefusedError), ("", 10, UnavailableError)])
+@pytest.mark.parametrize(("text", "max_tokens", "error"), [("x" * 41, 10, TruncatedError), ("", 10, EmptyReplyError)])
 def test_a_reply_that_is_too_long_or_empty_is_no_reply(text: str, max_tokens: int, error: type[ProviderError]) -> None:
     chat = ScriptedChat("echo")
     with pytest.raises(error):

@@ -12,8 +12,8 @@ from typing import Generic, TypeVar
 
 import msgspec
 
-from skillopt.app.settings.build import build
 from skillopt.app.environ import is_reference, overrides
+from skillopt.app.settings.build import build
 from skillopt.app.settings.file_reader import read_file
 from skillopt.app.settings.layers import (
     Layer,

@@ -13,7 +13,7 @@ import re2
 from skillopt.domain.scrub.contexts import Found
 from skillopt.domain.scrub.patterns import KEY_BLOCK_BEGIN, compiled_bytes
 
-REACH = 32_768
+REACH = 120
 _LONGEST_END = 80
 _DASHES = b"-----"
 
@@ -48,18 +48,20 @@ def key_blocks(data: bytes) -> Iterator[Found]:
     while begin := _begin().search(data, position):
         position = _block_end(data, begin.end())
         if position > begin.end():
-            yield Found(start=begin.start(), end=position, kind="private-key", value=data[begin.start() : position], doubt=0)
+            yield Found(
+                start=begin.start(), end=position, kind="private-key", value=data[begin.start() : position], doubt=0
+            )
 
 
-def undecided(data: bytes) -> int | None:
-    """Return where a block begins whose end cannot be known before more text comes; None if there is none."""
+def open_block(data: bytes, cut: int) -> int | None:
+    """Return where a block begins that `cut` would divide, or may once more text has come; None if there is none."""
     position = 0
     while begin := _begin().search(data, position):
         dashes = data.find(_DASHES, begin.end(), begin.end() + REACH)
         known = dashes >= 0 and (dashes + _LONGEST_END <= len(data) or data.find(b"\n", dashes) >= 0)
-        if not known and len(data) < begin.end() + REACH + _LONGEST_END:
-            return begin.start()
         position = _block_end(data, begin.end())
+        if begin.start() < cut < position or not (known or len(data) >= begin.end() + REACH + _LONGEST_END):
+            return int(begin.start())
     return None
 
 
@@ -70,7 +72,7 @@ def _block_end(data: bytes, start: int) -> int:
         end = _end().match(data, dashes)
         body = data[start:dashes]
         if end and b"[SECRET:" not in body and _key_material().search(body):
-            return end.end()
+            return int(end.end())
     limit = dashes if dashes >= 0 else min(len(data), start + REACH)
     body = _cut_off().match(data, start, limit)
-    return body.end() if body else start
+    return int(body.end()) if body else start

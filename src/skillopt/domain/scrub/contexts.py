@@ -51,9 +51,11 @@ class Value(msgspec.Struct, frozen=True, kw_only=True):
     style: Style
 
 
-def after_head(data: bytes, start: int, end: int, number: int) -> tuple[Found | None, int]:
-    """Return the secret behind the head at `start`, if it is one, and where to go on looking."""
+def after_head(data: bytes, start: int, end: int, number: int) -> tuple[Found | None, int] | None:
+    """Return the secret behind the head at `start`, if it is one, and where to go on; None if no head is there."""
     hit = patterns.head(number).match(data, start, end)
+    if hit is None:
+        return None
     name = patterns.HEADS[number][0]
     again = max(hit.start(2), start + 1)
     family = _family(data, hit, name)
@@ -64,7 +66,11 @@ def after_head(data: bytes, start: int, end: int, number: int) -> tuple[Found | 
         style = Style.SHELL
     value = _value_after(data, hit, family, style, hit.end(2) + _JUDGED)
     text = data[value.start : value.end][:_JUDGED]
-    if b"-----BEGIN " in text or _begins_prose(data, value) or not believable(text.decode("utf-8", "ignore"), family, value.style):
+    if (
+        b"-----BEGIN " in text
+        or _begins_prose(data, value)
+        or not believable(text.decode("utf-8", "ignore"), family, value.style)
+    ):
         return None, again
     if value.end - value.start >= _JUDGED:
         value = _value_after(data, hit, family, style, len(data))
@@ -76,9 +82,11 @@ def _value_after(data: bytes, hit: re2._Match, family: Family, style: Style, lim
     return _after_scheme(data, value, limit) if family is Family.HEADER else value
 
 
-def at_place(data: bytes, start: int, end: int, number: int) -> tuple[Found | None, int]:
-    """Return the secret of the place at `start`, if it is one, and where to go on looking."""
+def at_place(data: bytes, start: int, end: int, number: int) -> tuple[Found | None, int] | None:
+    """Return the secret of the place at `start`, if it is one, and where to go on; None if no place is there."""
     hit = patterns.place(number).match(data, start, end)
+    if hit is None:
+        return None
     value = Value(start=hit.start(1), end=hit.end(1), style=Style.SHELL)
     text = data[value.start : min(value.end, value.start + _JUDGED)].decode("utf-8", "ignore")
     judge = _PLACE_JUDGES[patterns.PLACES[number][0]]
@@ -89,7 +97,7 @@ def at_place(data: bytes, start: int, end: int, number: int) -> tuple[Found | No
 
 
 def value_at(data: bytes, start: int, opener: bytes, style: Style, limit: int) -> Value:
-    """Return the value that begins at `start`, after the quote in `opener` if there is one; look no further than `limit`."""
+    """Return the value that begins at `start`, after the quote in `opener` if any; look no further than `limit`."""
     quote = opener.lstrip(b"bBrRuUfF@")
     if quote:
         end = _closing(data, start, quote, limit)
@@ -119,7 +127,7 @@ def _scheme() -> re.Pattern[bytes]:
 
 
 def _closing(data: bytes, start: int, quote: bytes, limit: int) -> int | None:
-    """Return where the quoted value ends: at the same quote, escaped as often; None if the line or the limit ends first."""
+    """Return where the quoted value ends: at the same quote, escaped as often; None if the line or limit ends first."""
     position = start
     while True:
         position = data.find(quote, position, limit)
@@ -178,7 +186,7 @@ def _after_scheme(data: bytes, value: Value, limit: int) -> Value:
 def _shell_like(data: bytes, hit: re2._Match) -> bool:
     """Tell a line of a shell or an environment file from program text: NAME=value, in capitals, without blanks."""
     word = hit.group(1)
-    return word.upper() == word and hit.end() == hit.end(1) + 1 and data[hit.end(1)] == _EQUALS
+    return bool(word.isupper()) and hit.end() == hit.end(1) + 1 and data[hit.end(1)] == _EQUALS
 
 
 def _begins_prose(data: bytes, value: Value) -> bool:

@@ -35,15 +35,18 @@ def encoded_spellings(needle: str) -> Iterator[bytes]:
 
 
 def plain_spellings(needle: str) -> Iterator[bytes]:
-    """Yield a known value as it is, as JSON writes it and percent-encoded; line by line, for no search crosses a newline."""
+    """Yield a known value as it is, as JSON writes it and percent-encoded; by lines, for no search crosses one."""
     whole = needle.strip()
     lines = [line.strip() for line in whole.splitlines()]
     texts = [whole] if len(lines) == 1 else [line for line in lines if len(line) >= _MINIMUM_LINE]
     texts += [json.dumps(whole)[1:-1], json.dumps(whole, ensure_ascii=False)[1:-1]]
     for text in texts:
         yield text.encode("utf-8", "surrogatepass")
-    for encoded in (quote(whole, safe="", errors="surrogatepass"), quote_plus(whole, errors="surrogatepass"),
-                    quote(whole, safe="/:", errors="surrogatepass")):
+    for encoded in (
+        quote(whole, safe="", errors="surrogatepass"),
+        quote_plus(whole, errors="surrogatepass"),
+        quote(whole, safe="/:", errors="surrogatepass"),
+    ):
         yield encoded.encode()
         yield _lower_escapes(encoded).encode()
 
@@ -56,7 +59,9 @@ def _lower_escapes(encoded: str) -> str:
 def usable_needles(needles: Iterable[str]) -> tuple[str, ...]:
     """Return the needles long enough to be searched for, each once, the longest first."""
     kept = {needle.strip() for needle in needles}
-    return tuple(sorted((needle for needle in kept if len(needle) >= MINIMUM_NEEDLE), key=lambda item: (-len(item), item)))
+    return tuple(
+        sorted((needle for needle in kept if len(needle) >= MINIMUM_NEEDLE), key=lambda item: (-len(item), item))
+    )
 
 
 def run_around(data: bytes, start: int, end: int) -> tuple[int, int]:
@@ -82,7 +87,7 @@ def _around(data: bytes, start: int, end: int, letters: frozenset[int]) -> tuple
 
 
 def decoded_runs(run: bytes) -> Iterator[bytes]:
-    """Yield what a base64 run says, read from each of its first four characters; a path or a name may be glued before it."""
+    """Yield what a base64 run says, from each of its first four letters on; a path or a name may be glued before it."""
     letters = run.rstrip(b"=").replace(b"-", b"+").replace(b"_", b"/")
     for skipped in range(4):
         body = letters[skipped:]

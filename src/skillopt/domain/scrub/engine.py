@@ -8,8 +8,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 
-import re2
-
 from skillopt.domain.scrub import encodings, patterns, search
 from skillopt.domain.scrub.contexts import Found
 from skillopt.domain.scrub.names import Family, family_of, names_a_secret
@@ -61,7 +59,11 @@ class Scrubber:
             return self.value(item)
         family = _family_of_key(key)
         scrubbed = self.text(item)
-        if family is None or (family is Family.HEADER and scrubbed != item) or not believable(item, family, Style.QUOTED):
+        if (
+            family is None
+            or (family is Family.HEADER and scrubbed != item)
+            or not believable(item, family, Style.QUOTED)
+        ):
             return scrubbed
         value = item.encode("utf-8", "surrogatepass")
         found = Found(start=0, end=len(value), kind=family.value, value=value, doubt=2)
@@ -70,8 +72,8 @@ class Scrubber:
     def _pieces(self, data: bytes) -> Iterator[bytes]:
         """Yield the parts of the scrubbed text.
 
-        What lies between two tokens is searched by itself until nothing is found, just as scrubbing the result would do:
-        so the result is final.
+        What lies between two tokens is searched by itself until nothing is found, just as scrubbing the result would
+        do: so the result is final.
         """
         waiting = [(data, False)]
         while waiting:
@@ -83,7 +85,7 @@ class Scrubber:
                 yield piece
 
     def _parts(self, data: bytes) -> tuple[tuple[bytes, bool], ...]:
-        """Return the piece cut at its tokens, old or new, each part with whether it is one; nothing if there are none."""
+        """Return the piece cut at its tokens, old or new, each part with whether it is one; nothing if none."""
         if _MARK in data:
             cuts = patterns.token().split(data)
             if len(cuts) > 1:
@@ -96,7 +98,7 @@ class Scrubber:
         return (*parts, (data[position:], False)) if parts else ()
 
     def _known_values(self, data: bytes) -> Iterator[Found]:
-        """Yield where a value of the user stands, in any spelling; a base64 spelling hides the whole run it stands in."""
+        """Yield where a value of the user stands, in any spelling; a base64 spelling hides the run it stands in."""
         if self._needles is None:
             return
         for hit in self._needles.finditer(data):
@@ -110,7 +112,7 @@ class Scrubber:
 
 
 def token_for(found: Found) -> bytes:
-    """Return what stands in place of a secret: its kind, and four digits that are always the same for the same value."""
+    """Return what stands in place of a secret: its kind, and four digits that are the same for the same value."""
     digest = hashlib.blake2b(found.value, digest_size=2).hexdigest()
     return f"[SECRET:{found.kind}:{digest}]".encode("ascii")
 

@@ -24,26 +24,50 @@ CREDENTIAL_WORDS = rf"{PASSWORD_WORDS}|{KEY_WORDS}|{TOKEN_WORDS}|{SHOUTED_KEY}"
 _PASSWORDS = frozenset(PASSWORD_WORDS.replace("passwords?", "password|passwords").split("|"))
 # Letters that may be glued before a credential word without a separator: `authtoken`, `clientsecret`.
 _GLUED = (
-    "access", "admin", "api", "app", "auth", "bearer", "bot", "client", "csrf", "db", "github", "id", "jwt", "my", "oauth",
-    "refresh", "session", "shared", "sso", "user", "web", "webhook",
+    "access",
+    "admin",
+    "api",
+    "app",
+    "auth",
+    "bearer",
+    "bot",
+    "client",
+    "csrf",
+    "db",
+    "github",
+    "id",
+    "jwt",
+    "my",
+    "oauth",
+    "refresh",
+    "session",
+    "shared",
+    "sso",
+    "user",
+    "web",
+    "webhook",
 )
 _LOOSELY_USED = frozenset({"auth", "credential", "credentials", "cred", "creds"})
 # What makes a token or key no secret: parts of a vocabulary, positions, names of fields.
-_HARMLESS = frozenset(
-    """begin bos cancellation cancel cache class cls comma continuation count cur current delimiter end eof eol eos event fake
-    final first foreign idempotency image input kind last lookahead mask max min mock name next num number operator output pad
-    page parse parser partition per pagination peek prev previous prompt public publishable sentinel separator sep sort special
-    start stop string sync syntax total unk whitespace word completion reasoning""".split()
-)
-_NOT_VALUE_ENDS = frozenset(
-    """algorithm count dir directory email endpoint enabled env expires expiry field file filename header host id length limit
-    method mode name names path policy port prefix provider region rotation scheme scope size sock store suffix ttl type uri url
-    user username version alg""".split()
-)
-_SAYS_SECRET = frozenset(
-    """apikey auth credential credentials creds key passcode passphrase passwd password pass pwd secret secrets token tokens
-    keys""".split()
-)
+_HARMLESS_TEXT = """
+    begin bos cancellation cancel cache class cls comma continuation count cur current delimiter end eof eol eos
+    event fake final first foreign idempotency image input kind last lookahead mask max min mock name next num
+    number operator output pad page parse parser partition per pagination peek prev previous prompt public
+    publishable sentinel separator sep sort special start stop string sync syntax total unk whitespace word
+    completion reasoning
+"""
+_HARMLESS = frozenset(_HARMLESS_TEXT.split())
+_OTHER_ENDS_TEXT = """
+    algorithm count dir directory email endpoint enabled env expires expiry field file filename header host id
+    length limit method mode name names path policy port prefix provider region rotation scheme scope size sock
+    store suffix ttl type uri url user username version alg
+"""
+_OTHER_ENDS = frozenset(_OTHER_ENDS_TEXT.split())
+_SAYS_SECRET_TEXT = """
+    apikey auth credential credentials creds key passcode passphrase passwd password pass pwd secret secrets token
+    tokens keys
+"""
+_SAYS_SECRET = frozenset(_SAYS_SECRET_TEXT.split())
 
 
 class Family(Enum):
@@ -51,7 +75,7 @@ class Family(Enum):
 
     PASSWORD = "password"
     MACHINE = "credential"
-    STRICT = "credential-like"
+    STRICT = "key"
     HEADER = "authorization"
 
 
@@ -96,7 +120,7 @@ def names_a_secret(name: str) -> bool:
     if name.upper() in {"PWD", "OLDPWD"}:
         return False
     words = components(name)
-    if not words or words[-1] in _NOT_VALUE_ENDS:
+    if not words or words[-1] in _OTHER_ENDS:
         return False
     if any(word in _HARMLESS for word in words[:-1]) and words[-1] in {"key", "keys", "token", "tokens"}:
         return False

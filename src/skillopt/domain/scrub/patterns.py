@@ -1,7 +1,7 @@
 """The rules compiled: one gate that says where to look, and the parts that say what was found.
 
-Owns every compiled pattern, made on first use; refuses to decide whether a find is a secret. Patterns work on UTF-8 bytes and
-none of them matches a newline.
+Owns every pattern that searches a text, made on first use; refuses to decide whether a find is a secret. Patterns work
+on UTF-8 bytes and none of them matches a newline.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ KEY_BLOCK_BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _CLOSERS = r"(?:[\"'`\\\])*]|&quot;|\\u0022)*"
 _ANNOTATION = r":[ \t]*[A-Za-z_][\w.<>\[\]|?* ]*[ \t]*=[ \t]*"
 _OPERATOR = (
-    r"(?:[ \t]*(?:[:?+|]?={1,3}>?|::?\*{0,2})[ \t]*|%3[DdAa](?:%2[27])?|,[ \t]*[\"'\\]*[vV]alue[\"'\\]*[ \t]*[:=][ \t]*|[ \t]+value=|>)"
+    r"(?:[ \t]*(?:[:?+|]?={1,3}>?|::?\*{0,2})[ \t]*|%3[DdAa](?:%2[27])?"
+    r"|,[ \t]*[\"'\\]*[vV]alue[\"'\\]*[ \t]*[:=][ \t]*|[ \t]+value=|>)"
 )
 _SAYING = r"[ \t]+(?:is|was|are|to)[ \t:=]+"
 _SPACED = r"[ \t]+\|[ \t]+|[ \t]+"
 _QUOTE = r"(?:[bBrRuUfF@]?\\*[\"'`]|&quot;|\\u0022)"
-# In prose most words that follow "password" are no secret: only one with a digit, a sign or a capital inside is looked at.
+# In prose most words after "password" are no secret: only one with a digit, a sign or a capital inside is looked at.
 _DRAWN = r"(?:[^\s\"'`\d@#$%^&*!+]*[\d@#$%^&*!+]|[A-Za-z]*[a-z][A-Z])"
 
 # What each context is recognised by. Groups: the credential word, then what is left of the head; the value follows it.
@@ -61,8 +62,10 @@ class Patterns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compiled_bytes(pattern: str) -> re2._Regexp:
-    """Compile one of our patterns for UTF-8 bytes."""
-    return re2.compile(pattern.encode("ascii"))
+    """Compile one of our patterns for bytes; any byte above ASCII is a letter like others, so no text is unreadable."""
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    return re2.compile(pattern.encode("ascii"), options)
 
 
 @functools.cache
@@ -158,7 +161,7 @@ def _options() -> re2.Options:
 
 
 def _encoded_marks() -> str:
-    """Return the pattern of what providers' prefixes look like inside base64; three letters alone occur in every text."""
+    """Return the pattern of providers' prefixes inside base64; where three letters are left, a long run must follow."""
     marks = {"PRIVATE KEY"}
     marks.update(prefix for rule in RULES for prefix in rule.prefixes if len(prefix) >= 3)
     cores = {core.decode() for mark in marks for core in base64_cores(mark.encode())}

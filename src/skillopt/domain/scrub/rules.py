@@ -1,7 +1,7 @@
 """The shapes of providers' secrets, as data: what each kind begins with and what follows.
 
-Owns the table and nothing else: how it is searched is `engine`'s business. Patterns are RE2 and never match a newline, so a
-line can be scrubbed without its neighbours.
+Owns the table and nothing else: how it is searched is `search`'s business. Patterns are RE2 and never match a newline,
+so a line can be scrubbed without its neighbours.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     marker: str
     reach: int
     pattern: str
+    weak: bool = False
 
 
 def _rule(kind: str, prefixes: str, tail: str) -> Rule:
@@ -41,8 +42,8 @@ def _weak(kind: str, prefixes: str, tail: str) -> Rule:
     return Rule(kind=kind, prefixes=tuple(prefixes.split()), tail=tail, weak=True)
 
 
-def _shape(kind: str, marker: str, reach: int, pattern: str) -> Shape:
-    return Shape(kind=kind, marker=marker, reach=reach, pattern=pattern)
+def _shape(kind: str, marker: str, reach: int, pattern: str, *, weak: bool = False) -> Shape:
+    return Shape(kind=kind, marker=marker, reach=reach, pattern=pattern, weak=weak)
 
 
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -82,8 +83,11 @@ RULES: tuple[Rule, ...] = (
     # Code hosts, packages, builds
     _rule("github-pat", "ghp_ github_pat_", r"[A-Za-z0-9_]{20,}"),
     _rule("github-token", "gho_ ghu_ ghs_ ghr_", r"[A-Za-z0-9_.-]{20,}"),
-    _rule("gitlab-token", "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- GR1348941",
-          r"[A-Za-z0-9_.-]{16,}"),
+    _rule(
+        "gitlab-token",
+        "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- GR1348941",
+        r"[A-Za-z0-9_.-]{16,}",
+    ),
     _rule("bitbucket-token", "ATBB", r"[A-Za-z0-9]{24,}"),
     _rule("atlassian-token", "ATATT3 ATCTT3 ATOATT3 ATSTT3", r"[A-Za-z0-9_=-]{20,}"),
     _rule("trello-token", "ATTA", r"[0-9a-f]{32,}"),
@@ -133,7 +137,9 @@ RULES: tuple[Rule, ...] = (
     # Secret stores and identity
     _rule("vault-token", "hvs. hvb. hvr.", _URLSAFE + r"{20,}"),
     _weak("vault-token", "s.", r"[A-Za-z0-9]{24}\b"),
-    _rule("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{30,}"),
+    _rule(
+        "doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{30,}"
+    ),
     _rule("onepassword-token", "ops_eyJ", r"[A-Za-z0-9+/_=-]{40,}"),
     _rule("onepassword-key", "A3-", r"[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     _rule("infisical-token", "st.", r"[0-9a-f-]{24,36}\.[0-9a-f]{32}\.[0-9a-f]{32}"),
@@ -143,10 +149,15 @@ RULES: tuple[Rule, ...] = (
     _rule("jwe", "eyJ", r"[A-Za-z0-9_-]{10,}\.\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     _rule("mapbox-token", "sk.eyJ pk.eyJ tk.eyJ", r"[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
     # Chat and mail
-    _rule("slack-token", "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe.xoxb- xoxe.xoxp- xapp- xwfp-",
-          r"[A-Za-z0-9%/+=-]{10,}"),
+    _rule(
+        "slack-token",
+        "xoxb- xoxp- xoxa- xoxr- xoxs- xoxo- xoxc- xoxd- xoxe- xoxe.xoxb- xoxe.xoxp- xapp- xwfp-",
+        r"[A-Za-z0-9%/+=-]{10,}",
+    ),
     _rule("slack-webhook", "hooks.slack.com/", r"(?:services|workflows|triggers)/[A-Za-z0-9+/_-]{20,}"),
-    _rule("discord-webhook", "discord.com/api/webhooks/ discordapp.com/api/webhooks/", r"[0-9]{15,20}/[A-Za-z0-9_-]{40,}"),
+    _rule(
+        "discord-webhook", "discord.com/api/webhooks/ discordapp.com/api/webhooks/", r"[0-9]{15,20}/[A-Za-z0-9_-]{40,}"
+    ),
     _rule("discord-token", "mfa.", _URLSAFE + r"{60,}"),
     _rule("teams-webhook", "webhook.office.com/webhookb2/", r"[A-Za-z0-9@/-]{60,}"),
     _rule("zapier-webhook", "hooks.zapier.com/hooks/catch/", r"[0-9]+/[A-Za-z0-9]{5,}"),
@@ -206,17 +217,31 @@ RULES: tuple[Rule, ...] = (
 )
 
 SHAPES: tuple[Shape, ...] = (
-    _shape("azure-shared-key", r"(?i:AccountKey|SharedAccessKey|SharedSecretValue)[ \t]?=", 0,
-           r"(?i:AccountKey|SharedAccessKey|SharedSecretValue)[ \t]?=[ \t]?([A-Za-z0-9+/%]{20,}={0,2})"),
+    _shape(
+        "azure-shared-key",
+        r"(?i:AccountKey|SharedAccessKey|SharedSecretValue)[ \t]?=",
+        0,
+        r"(?i:AccountKey|SharedAccessKey|SharedSecretValue)[ \t]?=[ \t]?([A-Za-z0-9+/%]{20,}={0,2})",
+    ),
     _shape("azure-sas-signature", r"[?&; \"']sig=", 0, r"[?&; \"']sig=([A-Za-z0-9%+/_-]{20,}={0,2})"),
     _shape("azure-client-secret", r"[0-9]Q~[A-Za-z0-9_~.-]{8}", 3, r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,37}"),
     _shape("openai-key", r"T3BlbkFJ[A-Za-z0-9]", 200, r"[A-Za-z0-9_-]{10,}T3BlbkFJ[A-Za-z0-9_-]{10,}"),
-    _shape("azure-key", r"(?:AzSe|AzFu|\+ACR|\+ASt|ACDb|AZDO|JQQJ99)[A-Za-z0-9]{4}", 80,
-           r"\b[A-Za-z0-9+/_-]{40,76}(?:AzSe|AzFu|\+ACR|\+ASt|ACDb|AZDO|JQQJ99)[A-Za-z0-9+/_-]{4,40}={0,2}"),
-    _shape("ngrok-token", EDGE + r"[12][A-Za-z0-9]{26}_[0-9A-Za-z]{20}", 0, r"[12][A-Za-z0-9]{26}_[0-9A-Za-z]{20,22}\b"),
+    _shape(
+        "azure-key",
+        r"(?:AzSe|AzFu|\+ACR|\+ASt|ACDb|AZDO|JQQJ99)[A-Za-z0-9]{4}",
+        80,
+        r"\b[A-Za-z0-9+/_-]{40,76}(?:AzSe|AzFu|\+ACR|\+ASt|ACDb|AZDO|JQQJ99)[A-Za-z0-9+/_-]{4,40}={0,2}",
+    ),
+    _shape(
+        "ngrok-token", EDGE + r"[12][A-Za-z0-9]{26}_[0-9A-Za-z]{20}", 0, r"[12][A-Za-z0-9]{26}_[0-9A-Za-z]{20,22}\b"
+    ),
     _shape("terraform-token", r"\.atlasv1\.", 14, r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{40,}"),
-    _shape("discord-token", r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{20}", 28,
-           r"[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"),
+    _shape(
+        "discord-token",
+        r"\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{20}",
+        28,
+        r"[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}",
+    ),
     _shape("telegram-token", r"[0-9]{8}:[A-Za-z0-9_-]{20}", 2, r"[0-9]{8,10}:[A-Za-z0-9_-]{34,36}\b"),
     _shape("mailgun-key", r"[0-9a-f]{8}-[0-9a-f]{8}-[0-9a-f]{8}\b", 24, r"[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}\b"),
     _shape("mailchimp-key", r"[0-9a-f]{8}-us[0-9]", 24, r"[0-9a-f]{32}-us[0-9]{1,2}\b"),
@@ -225,6 +250,11 @@ SHAPES: tuple[Shape, ...] = (
     _shape("clickup-token", EDGE + r"pk_[0-9]{5}", 0, r"pk_[0-9]{5,10}_[A-Z0-9]{32}\b"),
     _shape("maxmind-key", r"_mmk\b", 36, r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b"),
     # Any vendor_use_secret shape that no line above names.
-    _shape("prefixed-key", r"_(?:live|prod|sk|pat|secret|api|sec|key|token)_[A-Za-z0-9]{20}", 12,
-           r"\b[a-z][a-z0-9]{1,9}_(?:live|prod|sk|pat|secret|api|sec|key|token)_[A-Za-z0-9]{20,}"),
+    _shape(
+        "prefixed-key",
+        r"_(?:live|prod|sk|pat|secret|api|sec|key|token)_[A-Za-z0-9]{20}",
+        12,
+        r"\b[a-z][a-z0-9]{1,9}_(?:live|prod|sk|pat|secret|api|sec|key|token)_[A-Za-z0-9]{20,}",
+        weak=True,
+    ),
 )

@@ -18,12 +18,15 @@ _MINIMUM_RUN = 20
 _SHAPE_LENGTH = 400
 _JUDGED = 240
 _LONG_PIECE = 12
+_OF_PROVIDERS = frozenset({"prefix", "shape"})
+_EVERY_SORT = frozenset({"prefix", "shape", "head", "place", "encoded", "percent", "block"})
 
 
 class _Step(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one hit: the secret, if it was one, and where to go on looking."""
 
     found: Found | None = None
+    encoding: str | None = None
     again: int
 
 
@@ -36,18 +39,14 @@ def findings(data: bytes) -> Iterator[Found]:
     decoded_until = 0
     while hit := gate.search(data, position):
         start, end = hit.span()
-        sort, _, number = _name(data[start:end]).partition(":")
-        if sort in {"encoded", "percent"}:
-            position = end if sort == "encoded" else start + 3
-            if start >= decoded_until:
-                found, decoded_until = _decoded(data, start, end, sort)
-                if found is not None:
-                    yield found
-            continue
-        step = _step(data, start, end, sort, number)
+        step = _first_step(data, start, end)
         position = max(step.again, start + 1)
         if step.found is not None:
             yield named_by_provider(step.found)
+        elif step.encoding is not None and start >= decoded_until:
+            found, decoded_until = _decoded(data, start, end, step.encoding)
+            if found is not None:
+                yield found
 
 
 def provider_secret(data: bytes) -> Found | None:
@@ -59,13 +58,10 @@ def provider_secret(data: bytes) -> Found | None:
     position = 0
     while hit := gate.search(data, position):
         start, end = hit.span()
-        sort, _, number = _name(data[start:end]).partition(":")
-        position = start + 1
-        if sort in {"prefix", "shape"}:
-            step = _step(data, start, end, sort, number)
-            position = max(step.again, start + 1)
-            if step.found is not None:
-                return step.found
+        step = _first_step(data, start, end, _OF_PROVIDERS)
+        position = max(step.again, start + 1)
+        if step.found is not None:
+            return step.found
     return None
 
 
@@ -82,28 +78,38 @@ def merged(found: Iterable[Found]) -> list[Found]:
     return result
 
 
-def _name(hit: bytes) -> str:
-    matching = patterns.compiled().alternatives.Match(hit)
-    return patterns.compiled().names[min(matching)] if matching else ""
+def _first_step(data: bytes, start: int, end: int, sorts: frozenset[str] = _EVERY_SORT) -> _Step:
+    """Take the first alternative of the gate that fits the hit, as the gate did; only these sorts of alternative."""
+    patterned = patterns.compiled()
+    for number in sorted(patterned.alternatives.Match(data[start:end])):
+        sort, _, index = patterned.names[number].partition(":")
+        step = _step(data, start, end, sort, int(index or "0")) if sort in sorts else None
+        if step is not None:
+            return step
+    return _Step(again=start + 1)
 
 
-def _step(data: bytes, start: int, end: int, sort: str, number: str) -> _Step:
+def _step(data: bytes, start: int, end: int, sort: str, index: int) -> _Step | None:
+    """Decide on a hit as its sort of alternative does; None if, in its surroundings, it is none of that sort."""
     if sort == "prefix":
         return _provider(data, start, end)
     if sort == "shape":
-        return _shaped(data, start, end, int(number))
-    if sort == "head":
-        found, again = contexts.after_head(data, start, end, int(number))
-        return _Step(found=found, again=again)
-    if sort == "place":
-        found, again = contexts.at_place(data, start, end, int(number))
-        return _Step(found=found, again=again)
+        return _shaped(data, start, end, index)
+    if sort in {"head", "place"}:
+        outcome = (contexts.after_head if sort == "head" else contexts.at_place)(data, start, end, index)
+        return None if outcome is None else _Step(found=outcome[0], again=outcome[1])
+    if sort == "encoded":
+        return _Step(encoding=sort, again=end)
+    if sort == "percent":
+        return _Step(encoding=sort, again=start + len("%20"))
     return _Step(again=end)
 
 
-def _provider(data: bytes, start: int, end: int) -> _Step:
+def _provider(data: bytes, start: int, end: int) -> _Step | None:
     """Try the rules whose prefix stands at `start`."""
     hit = patterns.prefixed().match(data, start, end)
+    if hit is None:
+        return None
     prefix, begin = hit.group(1), hit.start(1)
     longest = begin + len(prefix)
     for number, rule in patterns.rules_for(prefix):
@@ -125,7 +131,7 @@ def _shaped(data: bytes, start: int, end: int, number: int) -> _Step:
             continue
         group = 1 if pattern.groups else 0
         value = match.group(group)
-        if match.start() > end or is_mask(_head(value)) or _wordy(value):
+        if match.start() > end or is_mask(_head(value)) or (SHAPES[number].weak and _wordy(value)):
             break
         return _Step(found=_found(match.start(group), value, SHAPES[number].kind), again=match.end())
     return _Step(again=end)

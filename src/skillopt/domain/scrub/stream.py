@@ -1,13 +1,13 @@
 """Scrubbing of text that comes in chunks.
 
-Owns what must be held back: the last, unfinished line, and a key block whose end has not come. Refuses to know any rule.
+Owns what must be held back: the last, unfinished line, and a key block whose end has not come. Refuses to know rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from skillopt.domain.scrub.blocks import undecided
+from skillopt.domain.scrub.blocks import open_block
 
 
 class ScrubStream:
@@ -37,12 +37,12 @@ class ScrubStream:
 
 
 def _certain(text: str) -> int:
-    """Return how much of the text can be scrubbed without knowing what follows: whole lines before any open key block."""
-    end = text.rfind("\n") + 1
+    """Return how much of the text can be scrubbed before the rest has come: whole lines, up to an open key block."""
     if "PRIVATE KEY" not in text:
-        return end
+        return text.rfind("\n") + 1
     data = text.encode("utf-8", "surrogatepass")
-    begin = undecided(data)
-    if begin is None:
-        return end
-    return min(end, len(data[: data.rfind(b"\n", 0, begin) + 1].decode("utf-8", "surrogatepass")))
+    cut = data.rfind(b"\n") + 1
+    begin = open_block(data, cut)
+    if begin is not None:
+        cut = data.rfind(b"\n", 0, begin) + 1
+    return len(data[:cut].decode("utf-8", "surrogatepass"))

@@ -23,23 +23,26 @@ class Style(Enum):
     LOOSE = "loose"
 
 
-_STAND_INS = frozenset(
-    """a account access actual add admin all an any apikey api app application args attribute auth authentication authorization
-    available base bearer basic bar baz blah body bool boolean bytes callback change changeme changed char class client code
-    company config confirm console cookie corp cred credential credentials creds current data db default deleted demo
-    description digest disabled dummy edit email empty enabled encrypted enter env environ environment error example
-    expired expiry fake false field file files filled foo forgot form found from generate generated get getenv getpass given
-    goes hash header headers here hidden id in incorrect info input insert int integer invalid is item items it jwt key keys
-    label len lexer line link list local login long lookup manager map mask masked match me method mine missing mock must my name
-    new next nil no node none not null number nullable object off old on one only op opt option optional options or os our
-    page param parameter params parse parser pass passphrase passwd password passwords passwort path payload phrase place
-    placeholder please plain point policy private process profile prompt properties property props provide provided public put
-    pw pwd raw read readonly redacted ref refresh regex removed replace req request required res reset response result
-    root row same sample sanitized secret secrets self server service session set setting settings shell show some ssh state
-    status storage store str stream string struct structure system systemd tbd temp temporary test text that the their there
-    this to todo token tokens true type undefined unknown unset update url used user username uuid val valid value values var
-    variable vault void wrong your yours ldap sss compat""".split()
-)
+# Words that stand where a secret would: names of things, of types, of states.
+_STAND_IN_TEXT = """
+    a account access actual add admin all an any apikey api app application args attribute auth authentication
+    authorization available base bearer basic bar baz blah body bool boolean bytes callback change changeme changed
+    char class client code company config confirm console cookie corp cred credential credentials creds current data
+    db default deleted demo description digest disabled dummy edit email empty enabled encrypted enter env environ
+    environment error example expired expiry fake false field file files filled foo forgot form found from generate
+    generated get getenv getpass given goes hash header headers here hidden id in incorrect info input insert int
+    integer invalid is item items it jwt key keys label len lexer line link list local login long lookup manager map
+    mask masked match me method mine missing mock must my name new next nil no node none not null number nullable
+    object off old on one only op opt option optional options or os our page param parameter params parse parser
+    pass passphrase passwd password passwords passwort path payload phrase place placeholder please plain point
+    policy private process profile prompt properties property props provide provided public put pw pwd raw read
+    readonly redacted ref refresh regex removed replace req request required res reset response result root row same
+    sample sanitized secret secrets self server service session set setting settings shell show some ssh state
+    status storage store str stream string struct structure system systemd tbd temp temporary test text that the
+    their there this to todo token tokens true type undefined unknown unset update url used user username uuid val
+    valid value values var variable vault void wrong your yours ldap sss compat
+"""
+_STAND_INS = frozenset(_STAND_IN_TEXT.split())
 _SHORTEST_PASSWORD = 4
 _SHORTEST_OTHER = 6
 _SHORTEST_MACHINE = 8
@@ -51,7 +54,8 @@ _SHORTEST_SHUFFLED = 10
 _LONG = 16
 _FEWEST_LETTERS = 6
 _PASSPHRASE_WORDS = 4
-_CODE_STARTS = frozenset("await function lambda new not return throw typeof yield async if for in is with and or".split())
+_CODE_START_TEXT = "await function lambda new not return throw typeof yield async if for in is with and or"
+_CODE_STARTS = frozenset(_CODE_START_TEXT.split())
 
 
 @functools.cache
@@ -65,7 +69,8 @@ def _placeholder() -> re.Pattern[str]:
         r"https?://|projects/).*|"
         r"(?:true|false|yes|no|on|off)"
         r")$"
-        r"|\*\*\*|x{4}|\.\.\.|…|%[sdrv](?:\W|$)|\\[wWdDsS]|\(\?[:=!<P]|^:[a-z]+:|\$\{[^}]*\}|\$\([a-z]|\{\{.*\}\}|%\([a-z_]+\)s|<%.*%>|#\{[^}]*\}|\[SECRET:|"
+        r"|\*\*\*|x{4}|\.\.\.|…|\\[wWdDsS]|\(\?[:=!<P]|^:[a-z]+:|\[SECRET:"
+        r"|%[sdrv](?:\W|$)|%\([a-z_]+\)s|\$\{[^}]*\}|\$\([a-z]|\{\{.*\}\}|<%.*%>|#\{[^}]*\}|"
         r"\byour[_\- ]|[_\- ]here\b|placeholder|EXAMPLE(?:KEY|TOKEN|SECRET)?$|redacted|change[_-]?me"
     )
 
@@ -81,13 +86,19 @@ def _code() -> re.Pattern[str]:
 
 @functools.cache
 def _path() -> re.Pattern[str]:
-    return re.compile(r"^(?:(?:~|\.{1,2}|[A-Za-z]:)?[/\\]{1,2}[\w.@ -]+(?:[/\\]{1,2}[\w.@ ${}-]*)*|[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:pem|key|json|txt|ya?ml|env|crt|p12|pfx|py|js|ts|go|rs|toml|ini|cfg|conf|md|log))$")
+    ends = "pem|key|json|txt|ya?ml|env|crt|p12|pfx|py|js|ts|go|rs|toml|ini|cfg|conf|md|log"
+    return re.compile(
+        r"^(?:(?:~|\.{1,2}|[A-Za-z]:)?[/\\][\w.@ -]+(?:[/\\][\w.@ ${}-]*)*"
+        rf"|[\w-]+(?:/[\w.-]+)+|[\w-]+\.(?:{ends}))$"
+    )
 
 
 @functools.cache
 def _technical() -> re.Pattern[str]:
     """Return the pattern of names of algorithms and versions, which stand beside "password" and "token" in prose."""
-    algorithms = r"sha-?\d+|md5|base-?\d+|utf-?\d+|oauth-?2|bcrypt|argon2\w*|pbkdf2|scrypt|rfc-?\d+|aes|rsa|[hre]s\d+|https?"
+    algorithms = (
+        r"sha-?\d+|md5|base-?\d+|utf-?\d+|oauth-?2|bcrypt|argon2\w*|pbkdf2|scrypt|rfc-?\d+|aes|rsa|[hre]s\d+|https?"
+    )
     return re.compile(rf"(?i)^(?:(?:{algorithms})(?:[^a-z0-9].*)?|v?\d+(?:\.\d+)*[a-z%]{{0,2}})$")
 
 
@@ -139,7 +150,7 @@ def is_mask(value: str) -> bool:
 @functools.cache
 def _filled_in() -> re.Pattern[str]:
     return re.compile(
-        r"xxxx|XXXX|\*\*\*\*|\.\.\.\.|EXAMPLE|(?:your|YOUR|my|MY|insert|INSERT|replace|REPLACE)(?:[-_]|api|key|token|secret)"
+        r"xxxx|XXXX|\*\*\*\*|\.\.\.\.|EXAMPLE|(?<![A-Za-z0-9])(?:your|YOUR|my|MY|insert|INSERT|replace|REPLACE)(?:[-_]|api|key|token|secret)"
         r"|placeholder|PLACEHOLDER|redacted|REDACTED"
     )
 
@@ -173,7 +184,9 @@ def _believable_in_prose(value: str, family: Family, style: Style) -> bool:
     """Judge a value that only words or blanks join to its name: there, more words than secrets follow."""
     if _technical().search(value) or not any(char.isdigit() for char in value):
         signed = style is Style.SAID and _signs(value) > 0 and not value[:-1].isalpha()
-        return family is Family.PASSWORD and (signed or (value.isalpha() and len(value) >= _SHORTEST_MACHINE and is_shuffled(value)))
+        return family is Family.PASSWORD and (
+            signed or (value.isalpha() and len(value) >= _SHORTEST_MACHINE and is_shuffled(value))
+        )
     if family is Family.PASSWORD:
         return len(value) >= (_SHORTEST_SAID if style is Style.SAID else _SHORTEST_LOOSE)
     return _drawn(value, strict=style is Style.LOOSE)
@@ -208,11 +221,12 @@ def _drawn(value: str, *, strict: bool) -> bool:
     letters = sum(char.isalpha() for char in value)
     if digits + _signs(value) == 0 or letters < 2 or len(value) < (_LONG if strict else _SHORTEST_MACHINE):
         return False
-    if strict and digits < 2:
+    if strict and digits < 2 and not is_shuffled(value):
         return False
     pieces = _separated().split(value)
     one_case = value.lower() == value or value.upper() == value
-    return not one_case or not all(_wordy_piece().fullmatch(piece) for piece in pieces) or len(pieces) == 1 and len(value) >= _LONG
+    worded = one_case and all(_wordy_piece().fullmatch(piece) for piece in pieces)
+    return not worded or (len(pieces) == 1 and len(value) >= _LONG)
 
 
 def _signs(value: str) -> int:

@@ -21,12 +21,12 @@ from skillopt.domain.errors import (
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.events import AttemptFailed, Signal, SlotsChanged
-from skillopt.kernel.journal import Intent, Journal, Ref, Result, RunHandle
+from skillopt.kernel.journal import Intent, Ref, Result
 from skillopt.kernel.limits.ledger import Ledger, Ticket
 from skillopt.kernel.limits.slots import Slots
 from skillopt.kernel.payment.pool import Halt
-from skillopt.kernel.payment.retry import RetrySettings, wait_before_retry
-from skillopt.kernel.ports import Clock
+from skillopt.kernel.payment.retry import wait_before_retry
+from skillopt.kernel.terms import Terms
 from skillopt.kernel.work import Work
 
 _ENDS_THE_RUN = (AuthError, NotLoggedInError, QuotaExhaustedError)
@@ -43,30 +43,19 @@ class _Effort(msgspec.Struct):
 class Payments:
     """All attempts of a run go through here, so that every one is reserved before it is sent and recorded after."""
 
-    def __init__(
-        self,
-        *,
-        journal: Journal,
-        handle: RunHandle,
-        clock: Clock,
-        ledger: Ledger,
-        retry: RetrySettings,
-        concurrency: int | None,
-        halt: Halt,
-        scrub: Callable[[str], str],
-        signal: Callable[[Signal], None],
-    ) -> None:
-        self._journal = journal
-        self._handle = handle
-        self._clock = clock
+    def __init__(self, terms: Terms, *, ledger: Ledger, halt: Halt, signal: Callable[[Signal], None]) -> None:
+        concurrency = terms.limits.concurrency
+        self._journal = terms.journal
+        self._handle = terms.handle
+        self._clock = terms.clock
+        self._retry = terms.retry
+        self._scrub = terms.scrub
+        self._concurrency = None if concurrency == "auto" else concurrency
         self._ledger = ledger
-        self._retry = retry
-        self._concurrency = concurrency
         self._halt = halt
-        self._scrub = scrub
         self._signal = signal
         self._slots: dict[str, Slots] = {}
-        self._next_attempt = handle.next_attempt
+        self._next_attempt = terms.handle.next_attempt
 
     def slots(self, account: str) -> Slots:
         """Return the slots of an account."""

@@ -22,6 +22,7 @@ class RunPromises(JournalSuite):
         run = journal.open_run("new", PLAN)
         assert journal.events("new") == ()
         assert journal.events("unknown") == ()
+        assert (journal.plan("new"), journal.plan("unknown")) == (PLAN, None)
         assert journal.phase(run, "step-1/rollout") is None
         assert journal.find([b"key"]) == {}
         spent = journal.spent(run)
@@ -35,6 +36,7 @@ class RunPromises(JournalSuite):
         await journal.close()
         again = disk.open()
         refused(UsageError, lambda: again.open_run("mine", b"another plan"), "mine")
+        assert again.plan("mine") == PLAN
         assert again.open_run("mine", PLAN).name == "mine"
 
     @story
@@ -121,6 +123,7 @@ class RunPromises(JournalSuite):
         for call in (
             lambda: journal.open_run("other", PLAN),
             journal.runs,
+            lambda: journal.plan("mine"),
             lambda: journal.find([b"key"]),
             lambda: journal.fetch([]),
             lambda: journal.settle(run, result),

@@ -55,7 +55,11 @@ def outcomes(caps: Caps, units: Sequence[tuple[int, int, float]]) -> tuple[list[
         pytest.param(100, [(60, 10, 1), (60, 10, 1)], [0, 1], [False, False], id="the second waits and then fits"),
         pytest.param(100, [(60, 60, 1), (60, 60, 1)], [0], [False, True], id="the second waits in vain"),
         pytest.param(
-            100, [(60, 60, 1), (101, 1, 1), (10, 1, 1)], [0], [False, True, True], id="nobody passes one that cannot fit"
+            100,
+            [(60, 60, 1), (101, 1, 1), (10, 1, 1)],
+            [0],
+            [False, True, True],
+            id="nobody passes one that cannot fit",
         ),
         pytest.param(
             100, [(60, 10, 2), (60, 10, 1), (10, 1, 1)], [0, 1, 2], [False, False, False], id="nobody overtakes"
@@ -181,9 +185,7 @@ def test_no_schedule_overshoots_and_no_unit_waits_for_ever(
                 await unit(ledger, index, tokens(worst), tokens(int(worst * share)), seconds, order)
                 assert ledger.settled.tokens <= cap
 
-        ends = await asyncio.gather(
-            *(one(index, *each) for index, each in enumerate(units)), return_exceptions=True
-        )
+        ends = await asyncio.gather(*(one(index, *each) for index, each in enumerate(units)), return_exceptions=True)
         assert all(end is None or isinstance(end, BudgetReachedError) for end in ends)
         return ledger.settled
 

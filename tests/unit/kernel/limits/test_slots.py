@@ -88,7 +88,9 @@ def limits_after(concurrency: int | None, steps: str) -> list[int]:
         pytest.param(2, "rwrwrwr", [1, 1, 1, 1, 1, 1, 1], id="never below one"),
     ],
 )
-def test_the_number_of_slots_follows_what_the_provider_says(concurrency: int | None, steps: str, limits: list[int]) -> None:
+def test_the_number_of_slots_follows_what_the_provider_says(
+    concurrency: int | None, steps: str, limits: list[int]
+) -> None:
     assert limits_after(concurrency, steps) == limits
 
 

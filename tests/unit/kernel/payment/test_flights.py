@@ -43,7 +43,7 @@ def test_an_answer_is_shared_and_a_failure_is_not(outcome: Ref | Failure, paid: 
 
 
 def test_a_flight_that_breaks_lets_the_next_one_fly() -> None:
-    async def main() -> list[Ref | Failure | BaseException]:
+    async def main() -> tuple[Ref | Failure | BaseException, Ref | Failure | BaseException]:
         flights, flown = Flights(), list[str]()
         first = asyncio.ensure_future(ask(flights, paying(KeyError("gone"), flown)))
         await asyncio.sleep(0.5)

@@ -15,6 +15,7 @@ from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.payment.payments import Payments
 from skillopt.kernel.payment.pool import Halt, HaltedError
 from skillopt.kernel.payment.retry import RetrySettings
+from skillopt.kernel.terms import LimitSettings, Terms
 from skillopt.kernel.work import Ask
 from skillopt.testing.clock import VirtualClock, run_virtual
 
@@ -62,17 +63,15 @@ class Office:
         self.spent = Spent()
         self.halt = Halt()
         self.ledger = Ledger(caps=caps, spent=Usage(), spent_seconds=0.0, clock=clock)
-        self.payments = Payments(
+        terms = Terms(
             journal=self.journal,
             handle=self.handle,
             clock=clock,
-            ledger=self.ledger,
+            limits=LimitSettings(concurrency=2),
             retry=retry,
-            concurrency=2,
-            halt=self.halt,
             scrub=lambda text: text.replace(SECRET, "***"),
-            signal=self.signals.append,
         )
+        self.payments = Payments(terms, ledger=self.ledger, halt=self.halt, signal=self.signals.append)
 
     async def pay(self, chat: Script) -> Ref | Failure:
         """Pay for one unit."""

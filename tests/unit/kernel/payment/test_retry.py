@@ -19,7 +19,9 @@ from skillopt.kernel.payment.retry import RetrySettings, wait_before_retry
 SETTINGS = RetrySettings(attempts=5, seconds=100.0, first_wait=1.0, longest_wait=8.0)
 
 
-def wait(error: SkilloptError, *, attempt: int = 1, elapsed: float = 0.0, settings: RetrySettings = SETTINGS) -> float | None:
+def wait(
+    error: SkilloptError, *, attempt: int = 1, elapsed: float = 0.0, settings: RetrySettings = SETTINGS
+) -> float | None:
     return wait_before_retry(settings, error=error, attempt=attempt, elapsed=elapsed, key=b"key")
 
 

@@ -23,7 +23,8 @@ BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 BECH32 = "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"
 
 _WORDS = ("invoice", "harbour", "parser", "ledger", "worker", "report", "session", "catalog", "render", "upload")
-# A recipe is text with fields {letters:length} and {word}; what stands outside a field is literal. What stands before a bar is no secret.
+# A recipe is text with fields {letters:length} and {word}; what stands outside a field is literal.
+# What stands before a bar is no secret.
 _ALPHABETS: Mapping[str, str] = {
     "hex": HEX,
     "HEX": HEX.upper(),
@@ -166,8 +167,8 @@ class Draws(Protocol):
     def choices(self, population: Sequence[Item], *, k: int) -> list[Item]:
         """Return `k` of the items, any of them more than once."""
 
-    def randrange(self, stop: int) -> int:
-        """Return a number from 0, below `stop`."""
+    def randint(self, a: int, b: int) -> int:
+        """Return a number from `a` to `b`."""
 
     def randbytes(self, n: int) -> bytes:
         """Return `n` bytes."""
@@ -196,7 +197,7 @@ def web_token(draw: Draws) -> str:
     body = {
         "sub": drawn(string.digits, 10, draw),
         "name": drawn(string.ascii_lowercase, 8, draw),
-        "iat": draw.randrange(10**9),
+        "iat": draw.randint(0, 10**9),
     }
     parts = [json.dumps(part, separators=(",", ":")).encode() for part in (head, body)]
     parts.append(draw.randbytes(32))
@@ -208,6 +209,6 @@ def key_block(draw: Draws) -> str:
     label = draw.choice(
         ("RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY")
     )
-    encoded = base64.b64encode(draw.randbytes(120 + draw.randrange(800))).decode()
+    encoded = base64.b64encode(draw.randbytes(draw.randint(120, 900))).decode()
     lines = [encoded[start : start + 64] for start in range(0, len(encoded), 64)]
     return "\n".join((f"-----BEGIN {label}-----", *lines, f"-----END {label}-----"))

@@ -1,4 +1,4 @@
-"""Lines that only look as if they held a secret: hashes, references, placeholders, code and prose, fresh for every seed.
+"""Lines that only look as if they held a secret: hashes, references, placeholders, code, prose; fresh for every seed.
 
 Owns the hard negatives a scrubber must leave alone; refuses to know why any of them might be taken for a secret.
 """
@@ -6,9 +6,9 @@ Owns the hard negatives a scrubber must leave alone; refuses to know why any of 
 from __future__ import annotations
 
 from skillopt.domain.seeds import dice
-from skillopt.testing.secret_formats import from_recipe
+from skillopt.testing.secrets.formats import from_recipe
 
-# Fields as in `secret_formats`.
+# Fields as in `formats`.
 _LINES: tuple[str, ...] = (
     "commit {hex:40}",
     "Merge: {hex:7} {hex:7}",

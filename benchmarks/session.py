@@ -1,0 +1,51 @@
+"""Our client as a person meets it: a skill measured on val by the application's own wiring.
+Owns one timed session, journal on disk, scoring and events included; refuses to know bars."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import msgspec
+
+from skillopt.app.prepare import Prepared
+from skillopt.app.session import eval_session
+from skillopt.app.workspace import opened_journal
+from skillopt.domain.tasks import SplitName
+from skillopt.kernel.clock import SystemClock
+
+
+class Cost(msgspec.Struct, frozen=True):
+    """What some calls took: seconds on the wall, and of the processor over all threads of this process."""
+
+    wall: float
+    cpu: float
+
+
+class Meter:
+    """Starts when it is made."""
+
+    def __init__(self) -> None:
+        self._wall = time.perf_counter()
+        self._cpu = time.process_time()
+
+    def read(self) -> Cost:
+        """Return what was taken since."""
+        return Cost(time.perf_counter() - self._wall, time.process_time() - self._cpu)
+
+
+def measure_val(prepared: Prepared) -> Cost:
+    """Measure the seed skill on val, from opening the journal until it is closed; every answer must be there."""
+    meter = Meter()
+    asyncio.run(_measure(prepared))
+    return meter.read()
+
+
+async def _measure(prepared: Prepared) -> None:
+    clock = SystemClock()
+    async with opened_journal(prepared.workspace, clock) as journal:
+        (measured,) = await eval_session(
+            prepared, journal, clock, skill=prepared.plan.seed_skill, split=SplitName.VAL, trials=1, observers=()
+        )
+    if measured.mean.failed or measured.mean.n != len(prepared.plan.val):
+        raise RuntimeError(f"only {measured.mean.n} of {len(prepared.plan.val)} tasks were answered")

@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from skillopt.domain.scores import Metric, Score, Scoreboard, Scored
+from skillopt.domain.skill import Candidate, Edit, EditOp, Skill, apply
+from skillopt.domain.state import Gated, Step, StepOutcome, TrainState, action_of
+from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict
+
+SEED = Skill.from_text("# Rules\n")
+BETTER = apply(SEED, [Edit(op=EditOp.APPEND, content="Be brief.")])
+UNCHANGED = Candidate.unchanged(SEED)
+VAL = Scoreboard((Scored(task_id="v", score=Score(hard=1, soft=1)),))
+
+
+def train(**marks: float | None) -> Scoreboard:
+    return Scoreboard(
+        tuple(
+            Scored(task_id=name, cause="down")
+            if hard is None
+            else Scored(task_id=name, score=Score(hard=hard, soft=hard))
+            for name, hard in marks.items()
+        )
+    )
+
+
+def begun() -> TrainState:
+    return TrainState.begin(SEED, Scoreboard((Scored(task_id="v", score=Score(hard=0, soft=0)),)), Metric())
+
+
+def outcome(
+    verdict: Verdict,
+    *,
+    candidate: Candidate = BETTER,
+    board: Scoreboard | None = VAL,
+    graded: Scoreboard = train(a=1.0),
+    asked: int = 1,
+    answered: int = 1,
+    number: int = 1,
+) -> StepOutcome:
+    step = Step(number=number, epoch=1, in_epoch=number, total=9, closes_epoch=False)
+    gated = Gated(verdict=verdict, board=board)
+    return StepOutcome(step=step, candidate=candidate, gated=gated, train=graded, asked=asked, answered=answered)
+
+
+BEST, GOOD = Accept(reason="", new_best=True), Accept(reason="")
+BAD, UNKNOWN = Reject(reason=""), Inconclusive(reason="")
+
+
+@pytest.mark.parametrize(
+    ("verdict", "skill", "best", "origin"),
+    [
+        (BEST, BETTER.skill, BETTER.skill, "step_0001"),
+        (GOOD, BETTER.skill, SEED, "step_0001"),
+        (BAD, SEED, SEED, "initial_skill"),
+        (UNKNOWN, SEED, SEED, "initial_skill"),
+    ],
+)
+def test_only_an_accepted_candidate_leaves_a_trace_in_the_skill(
+    verdict: Verdict, skill: Skill, best: Skill, origin: str
+) -> None:
+    after = begun().after(outcome(verdict))
+    assert (after.skill, after.best.skill, after.incumbent.origin) == (skill, best, origin)
+    assert after.incumbent.board == (VAL if skill == BETTER.skill else begun().incumbent.board)
+    assert after.best.step == (1 if best == BETTER.skill else 0)
+    assert after.since_accept == (0 if isinstance(verdict, Accept) else 1)
+
+
+@pytest.mark.parametrize(
+    "odd", [{"candidate": UNCHANGED}, {"board": None}], ids=["nothing changed", "nothing measured"]
+)
+def test_what_was_not_changed_or_not_measured_is_not_accepted(odd: dict[str, object]) -> None:
+    after = begun().after(msgspec.structs.replace(outcome(BEST), **_inside(odd)))
+    assert after.incumbent == after.best == begun().incumbent
+    assert after.since_accept == 1
+
+
+def _inside(odd: dict[str, object]) -> dict[str, object]:
+    return {"gated": Gated(verdict=BEST, board=None)} if "board" in odd else odd
+
+
+@pytest.mark.parametrize(
+    ("steps", "mute"),
+    [
+        ([(2, 0)], 1),
+        ([(2, 0), (1, 0)], 2),
+        ([(2, 0), (2, 1)], 0),
+        ([(2, 0), (0, 0)], 0),
+    ],
+)
+def test_how_long_the_optimizer_has_been_mute(steps: list[tuple[int, int]], mute: int) -> None:
+    state = begun()
+    for asked, answered in steps:
+        state = state.after(outcome(BAD, asked=asked, answered=answered))
+    assert state.mute == mute
+    assert state.steps_done == len(steps)
+
+
+@pytest.mark.parametrize(
+    ("batches", "silent"),
+    [
+        ([train(a=None, b=None)], 1),
+        ([train(a=None), train(b=None)], 2),
+        ([train(a=None), train(b=0.0)], 0),
+        ([train(a=None), train(b=None, c=0.0)], 0),
+    ],
+)
+def test_how_long_the_target_has_been_silent(batches: list[Scoreboard], silent: int) -> None:
+    state = begun()
+    for graded in batches:
+        state = state.after(outcome(BAD, graded=graded))
+    assert state.silent == silent
+
+
+@pytest.mark.parametrize(
+    ("batches", "passed"),
+    [
+        ([train(a=1.0, b=1.0)], "ab"),
+        ([train(a=1.0), train(b=1.0)], "ab"),
+        ([train(a=1.0), train(b=0.0)], ""),
+        ([train(a=0.9)], ""),
+        ([train(a=0.0), train(b=1.0)], "b"),
+        ([train(a=1.0), train(b=None)], "a"),
+        ([train(a=1.0), train(a=1.0)], "a"),
+    ],
+)
+def test_which_train_tasks_passed_since_the_last_failure(batches: list[Scoreboard], passed: str) -> None:
+    state = begun()
+    for graded in batches:
+        state = state.after(outcome(BAD, graded=graded))
+    assert state.passed == frozenset(passed)
+    assert state.after(outcome(GOOD, graded=train(z=1.0))).passed == frozenset()
+
+
+def test_later_steps_are_told_what_was_tried() -> None:
+    verdict = Reject(reason="", candidate=0.0, incumbent=0.5)
+    after = begun().after(outcome(verdict, graded=train(a=0.0, b=1.0, c=None)))
+    (tried,) = after.memory.tried
+    assert (tried.action, tried.failed_tasks, tried.tasks) == ("reject", 1, 2)
+    assert tried.edits == ("append: Be brief.",)
+    assert (tried.candidate, tried.incumbent) == (0.0, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "verdict", "action"),
+    [
+        (BETTER, BEST, "accept_new_best"),
+        (BETTER, GOOD, "accept"),
+        (BETTER, BAD, "reject"),
+        (BETTER, UNKNOWN, "inconclusive"),
+        (UNCHANGED, BAD, "skip_no_patches"),
+    ],
+)
+def test_the_published_word_for_what_a_step_did(candidate: Candidate, verdict: Verdict, action: str) -> None:
+    assert action_of(candidate, verdict) == action
