@@ -9,7 +9,7 @@ import time
 import msgspec
 
 from skillopt.app.prepare import Prepared
-from skillopt.app.session import eval_session
+from skillopt.app.session import Exam, eval_session
 from skillopt.app.workspace import opened_journal
 from skillopt.domain.tasks import SplitName
 from skillopt.kernel.clock import SystemClock
@@ -43,9 +43,8 @@ def measure_val(prepared: Prepared) -> Cost:
 
 async def _measure(prepared: Prepared) -> None:
     clock = SystemClock()
+    exam = Exam(skill=prepared.plan.seed_skill, split=SplitName.VAL, trials=1)
     async with opened_journal(prepared.workspace, clock) as journal:
-        (measured,) = await eval_session(
-            prepared, journal, clock, skill=prepared.plan.seed_skill, split=SplitName.VAL, trials=1, observers=()
-        )
+        (measured,) = await eval_session(prepared, journal, clock, exam, observers=())
     if measured.mean.failed or measured.mean.n != len(prepared.plan.val):
         raise RuntimeError(f"only {measured.mean.n} of {len(prepared.plan.val)} tasks were answered")

@@ -32,7 +32,7 @@ from skillopt.kernel.observers import Observers
 from skillopt.kernel.ports import Chat, Clock, Observer
 from skillopt.kernel.run import Run
 from skillopt.kernel.terms import Terms
-from skillopt.kernel.view import view_of, whole
+from skillopt.kernel.view import RunView, view_of, whole
 from skillopt.kernel.work import Asker
 from skillopt.train.lab import Lab
 from skillopt.train.loop import train
@@ -113,8 +113,7 @@ async def train_session(
         started(_interrupt(session.run, training))
         error = await _ending(training)
         await session.run.close()
-        summary = conclude(prepared, session, folder, error=error)
-        journal.end_session(session.handle, summary.status, summary.stop_reason)
+        summary = conclude(prepared, session, folder, error)
         await journal.sync()
     return Ended(summary=summary, error=error)
 
@@ -184,17 +183,16 @@ async def eval_session(
     return measured
 
 
-def conclude(prepared: Prepared, session: Opened, folder: RunFolder, *, error: SkilloptError | None) -> Summary:
-    """Fold the run once more, write its views, and return the summary."""
-    name = session.handle.name
-    view = view_of(whole(session.journal.events(name)))
+def conclude(prepared: Prepared, session: Opened, folder: RunFolder, error: SkilloptError | None) -> Summary:
+    """End the session, fold the run once more, write its views, and return the summary."""
+    journal, handle = session.journal, session.handle
+    view = view_of(whole(journal.events(handle.name)))
     status: Status = "finished" if error is None else "stopped" if isinstance(error, _STOPS) else "failed"
-    reason = type(error).__name__ if error is not None else "" if view.ended is None else view.ended.stop_reason
-    if isinstance(error, BudgetReachedError):
-        reason = error.cap
-    spent = session.journal.spent(session.handle)
+    reason = _reason(view, error)
+    journal.end_session(handle, status, reason)
+    spent = journal.spent(handle)
     ending = Ending(
-        run=name,
+        run=handle.name,
         run_dir=folder.relative_to(prepared.root),
         status=status,
         stop_reason=reason,
@@ -204,6 +202,14 @@ def conclude(prepared: Prepared, session: Opened, folder: RunFolder, *, error: S
     summary = summarize(view, ending)
     folder.write(view, summary, seed=prepared.plan.seed_skill)
     return summary
+
+
+def _reason(view: RunView, error: SkilloptError | None) -> str:
+    if isinstance(error, BudgetReachedError):
+        return error.cap
+    if error is not None:
+        return type(error).__name__
+    return "" if view.ended is None else view.ended.stop_reason
 
 
 def _own(journal: Journal, name: str, plan: bytes) -> RunHandle:

@@ -90,10 +90,10 @@ def program() -> None:
     """Train the skill document of an agent; only changes that pass a held-out test are kept."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and return the exit code of the process."""
+def main(arguments: Sequence[str] | None = None, command: click.Command = program) -> int:
+    """Run one command line and return the exit code of the process; `command` is the whole program unless given."""
     try:
-        result = program.main(arguments, prog_name="skillopt", standalone_mode=False)
+        result = command.main(arguments, prog_name="skillopt", standalone_mode=False)
         sys.stdout.flush()
     except SkilloptError as error:
         show_error(error)

@@ -9,6 +9,7 @@ from skillopt.domain.errors import TaskError
 from skillopt.domain.rollouts import Failed, Rollout
 from skillopt.domain.scores import Metric, MetricName, Scoreboard, Scored
 from skillopt.domain.tasks import Task
+from skillopt.kernel.boundary import Attributed
 from skillopt.kernel.events import Mean, TaskScore
 from skillopt.kernel.ports import Environment
 
@@ -24,7 +25,8 @@ def _graded(environment: Environment, task: Task, rollout: Rollout) -> Scored:
     if isinstance(rollout, Failed):
         return Scored(task_id=task.id, trial=rollout.trial, cause=rollout.failure.kind)
     try:
-        score = environment.grade(task, rollout.text)
+        with Attributed(TaskError, f"Grading task {task.id!r}"):
+            score = environment.grade(task, rollout.text)
     except TaskError as error:
         return Scored(task_id=task.id, trial=rollout.trial, cause=str(error))
     return Scored(task_id=task.id, trial=rollout.trial, score=score)

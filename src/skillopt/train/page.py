@@ -150,7 +150,8 @@ def _steps(view: RunView) -> Html:
     records = history(view)
     if not records:
         return element("p", "No step was finished.")
-    caption = f"All {len(records):,} steps; scores in the metric of the gate"
+    metric = records[0].gate_metric
+    caption = f"All {len(records):,} steps; rollouts by hard score, the rest by the gate’s metric, {metric}"
     rows = (_step_row(record, point) for record, point in zip(records, curve_of(view).points, strict=True))
     shown = table(caption, _STEP_HEADINGS, rows, kind="steps")
     return shown if len(records) <= _MOST_OPEN_STEPS else folded(caption, shown)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from types import ModuleType
 
 import click
 import pytest
@@ -23,23 +21,20 @@ from skillopt.domain.errors import (
 
 
 @pytest.fixture
-def acting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Put a command module whose command does what the test says in the place of `skillopt train`."""
-    module = ModuleType(COMMANDS["train"].module)
+def acting(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> click.Group:
+    """Return a program whose `train` does what the test says."""
 
     @click.command()
     @click.option("--count", type=int)
-    def command(count: int | None) -> object:
+    def train(count: int | None) -> object:
         """Act."""
         what = request.param
         if isinstance(what, BaseException):
             raise what
         return what
 
-    module.command = command  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, COMMANDS["train"].module, module)
     monkeypatch.delenv("SKILLOPT_DEBUG", raising=False)
-    yield
+    return click.Group("skillopt", {"train": train})
 
 
 def test_help_lists_every_command_without_loading_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,23 +78,20 @@ def test_an_unknown_command_names_the_nearest(typed: str, meant: str, capsys: py
     ],
     indirect=["acting"],
 )
-@pytest.mark.usefixtures("acting")
-def test_exit_codes(code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train"]) == code
+def test_exit_codes(acting: click.Group, code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train"], acting) == code
     assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize("acting", [KeyboardInterrupt()], indirect=True)
-@pytest.mark.usefixtures("acting")
-def test_control_c(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train"]) == 130
+def test_control_c(acting: click.Group, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train"], acting) == 130
     assert "error: Interrupted.\nnext:  Run the same command again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("acting", [KeyError("a\n" * 300)], indirect=True)
-@pytest.mark.usefixtures("acting")
-def test_a_bug_is_one_short_message(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train"]) == 70
+def test_a_bug_is_one_short_message(acting: click.Group, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train"], acting) == 70
     err = capsys.readouterr().err
     assert "this is a bug in skillopt" in err
     assert "cause: KeyError: " in err
@@ -108,10 +100,11 @@ def test_a_bug_is_one_short_message(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("acting", [KeyError("why"), UsageError("why")], indirect=True)
-@pytest.mark.usefixtures("acting")
-def test_the_traceback_is_shown_when_asked(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_traceback_is_shown_when_asked(
+    acting: click.Group, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SKILLOPT_DEBUG", "1")
-    main(["train"])
+    main(["train"], acting)
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -125,11 +118,10 @@ def test_the_traceback_is_shown_when_asked(capsys: pytest.CaptureFixture[str], m
         (["--nonsense"], "No such option"),
     ],
 )
-@pytest.mark.usefixtures("acting")
 def test_wrong_usage_is_2_and_points_to_help(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    acting: click.Group, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(arguments) == 2
+    assert main(arguments, acting) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert said in captured.err
@@ -137,9 +129,8 @@ def test_wrong_usage_is_2_and_points_to_help(
 
 
 @pytest.mark.parametrize("acting", [BrokenPipeError()], indirect=True)
-@pytest.mark.usefixtures("acting")
-def test_a_reader_that_left_is_no_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["train"]) == 1
+def test_a_reader_that_left_is_no_error(acting: click.Group, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train"], acting) == 1
     assert capsys.readouterr().err == ""
 
 

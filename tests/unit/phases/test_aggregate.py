@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from skillopt.domain.skill import Edit, EditOp, Patch
+from skillopt.domain.skill import Edit, EditOp, EditSource, Patch
 from skillopt.phases.aggregate import aggregate
 
 
-def edit(content: str, source: str = "failure", minibatch: int = 0, **more: object) -> Edit:
+def edit(content: str, source: EditSource = "failure", minibatch: int = 0) -> Edit:
     tasks = (f"task-{minibatch}",)
-    return Edit(op=EditOp.APPEND, content=content, source=source, minibatches=(minibatch,), tasks=tasks, **more)  # type: ignore[arg-type]
+    return Edit(op=EditOp.APPEND, content=content, source=source, minibatches=(minibatch,), tasks=tasks)
 
 
 def patch(*edits: Edit, reasoning: str = "") -> Patch:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+import msgspec
 import pytest
 
 from skillopt.domain.batches import BatchSpec
@@ -77,7 +78,7 @@ def groups(shown: Sequence[Conversation]) -> list[tuple[str, list[str]]]:
     return found
 
 
-def patch(*edits: dict[str, object]) -> str:
+def patch(*edits: Mapping[str, object]) -> str:
     return json.dumps({"failure_summary": [], "patch": {"reasoning": "Because.", "edits": list(edits)}})
 
 
@@ -212,5 +213,5 @@ def test_earlier_steps_are_told_but_not_all_of_them() -> None:
 
 @pytest.mark.parametrize("bad", [{"minibatch_size": 0}, {"transcript_characters": 0}])
 def test_settings_that_make_no_sense_are_refused(bad: dict[str, int]) -> None:
-    with pytest.raises(ValueError, match=r"reflect\."):
-        ReflectSettings(**bad)
+    with pytest.raises(msgspec.ValidationError, match=r"reflect\."):
+        msgspec.convert(bad, ReflectSettings)

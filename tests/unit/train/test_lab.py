@@ -108,14 +108,14 @@ def test_force_accepts_what_was_measured() -> None:
 
 
 def test_the_gate_tells_the_number_of_its_failures() -> None:
-    down = set(str(task.input) for task in house(val=10).environment.tasks.val[:1])
+    home = house(6, val=10)
+    down = home.environment.tasks.val[0].input
 
     def brain(conversation: Conversation) -> BrainReply:
-        if conversation.asked in down:
+        if conversation.asked == down:
             return BrainReply(fault=FaultKind.CONTEXT)
         return BRAINS["rules"](conversation)
 
-    home = house(6, val=10)
     decided = live(home.but(target_brain=brain)).events_of(GateDecided)
     assert {(gate.failed, gate.n) for gate in decided if gate.calls} == {(1, 9)}
     strict = home.but(target_brain=brain, gate=msgspec.structs.replace(home.gate, max_failed=0.0))

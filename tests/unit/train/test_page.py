@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import msgspec
 import pytest
 
-from skillopt.kernel.events import StepBegan
+from skillopt.kernel.events import CandidateMade, Event, StepBegan
 from skillopt.kernel.view import RunView, view_of, whole
 from skillopt.train.page import page
 from tests.unit.train.written_runs import Course, edit, summary_of, warned
@@ -17,13 +17,14 @@ from tests.unit.train.written_runs import Course, edit, summary_of, warned
 MEGABYTE = 1_000_000
 HOSTILE = (
     "<script>alert(1)</script></style></pre><img src=x onerror=alert(1)>"
-    "<iframe src='https://evil.example/'></iframe>\" onload=\"alert(1)\u202e\u200b\u2066\x1b[31m\x00&amp;]]>--></details>"
+    "<iframe src='https://evil.example/'></iframe>\" onload=\"alert(1)"
+    "\u202e\u200b\u2066\x1b[31m\x00&amp;]]>--></details>"
 )
 ALLOWED = {
     "a", "article", "b", "blockquote", "body", "caption", "circle", "del", "desc", "details", "div", "figcaption",
-    "figure", "footer", "g", "h1", "h2", "head", "header", "html", "i", "ins", "li", "line", "main", "meta", "nav", "p",
-    "path", "pre", "section", "small", "span", "style", "summary", "svg", "symbol", "table", "tbody", "td", "text", "th",
-    "thead", "title", "tr", "ul", "use",
+    "figure", "footer", "g", "h1", "h2", "head", "header", "html", "i", "ins", "li", "line", "main", "meta", "nav",
+    "p", "path", "pre", "section", "small", "span", "style", "summary", "svg", "symbol", "table", "tbody", "td",
+    "text", "th", "thead", "title", "tr", "ul", "use",
 }  # fmt: skip
 
 
@@ -65,20 +66,14 @@ def usual() -> Course:
 
 
 def hostile() -> Course:
+    """A run in which whatever a model, a provider or a task file may say is hostile."""
     course = Course().step("accept_new_best", HOSTILE).step("reject", HOSTILE, 0.1).step("inconclusive", HOSTILE)
-    course.tell(*warned(2))
-    text = msgspec.json.encode(course.events).replace(b"Warning", msgspec.json.encode(HOSTILE)[1:-1])
-    text = text.replace(b"scripted:rules", msgspec.json.encode(HOSTILE)[1:-1])
-    text = text.replace(b"rate_limited", msgspec.json.encode(HOSTILE)[1:-1])
-    text = text.replace(b"Not that.", msgspec.json.encode(HOSTILE)[1:-1]).replace(b"task-1", b"<b>task</b>")
-    course.events = msgspec.json.decode(text, type=type_of_events())
-    return course.end()
-
-
-def type_of_events() -> object:
-    from skillopt.kernel.events import Event
-
-    return list[Event]
+    text = msgspec.json.encode(course.tell(*warned(2)).end().events)
+    for harmless in (b"Warning", b"scripted:rules", b"rate_limited", b"Not that.", b"task-", b"plain", b"all steps"):
+        assert harmless in text
+        text = text.replace(harmless, msgspec.json.encode(HOSTILE)[1:-1])
+    course.events = msgspec.json.decode(text, type=list[Event])
+    return course
 
 
 def test_hostile_text_is_shown_as_text() -> None:
@@ -94,8 +89,8 @@ def test_hostile_text_is_shown_as_text() -> None:
 
 def test_what_cannot_be_seen_is_left_out() -> None:
     markup = rendered(hostile())
-    assert not re.findall("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f]", markup)
-    assert markup.encode()
+    assert not re.findall("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]", markup)
+    assert not re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f]", markup)
 
 
 def test_nothing_is_fetched_and_nothing_runs() -> None:
@@ -181,7 +176,7 @@ def test_edits_that_were_refused_are_named_with_their_reason() -> None:
     course = Course().step("accept_new_best")
     course.events = [
         msgspec.structs.replace(event, edits=(*event.edits, edit("Hidden.", "hidden_unicode", "U+202E is invisible.")))
-        if type(event).__name__ == "CandidateMade"
+        if isinstance(event, CandidateMade)
         else event
         for event in course.events
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -28,7 +28,7 @@ _BOUNDS: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
 )
 
 
-def json_schema(shape: type[msgspec.Struct], *, also: Sequence[str] = ()) -> dict[str, Any]:
+def json_schema(shape: type[msgspec.Struct], *, also: Sequence[str] = ()) -> Mapping[str, object]:
     """Return the JSON Schema that editors use; `also` are keys of the file that are not settings."""
     schema = msgspec.json.schema(shape, schema_hook=_anything)
     for section in schema["$defs"].values():

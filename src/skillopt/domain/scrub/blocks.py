@@ -54,13 +54,13 @@ def key_blocks(data: bytes) -> Iterator[Found]:
 
 
 def open_block(data: bytes, cut: int) -> int | None:
-    """Return where a block begins that `cut` would divide, or may once more text has come; None if there is none."""
+    """Return where a block before `cut` begins that reaches beyond it, or may once more text has come; None if none."""
     position = 0
-    while begin := _begin().search(data, position):
+    while (begin := _begin().search(data, position)) and begin.start() < cut:
         dashes = data.find(_DASHES, begin.end(), begin.end() + REACH)
         known = dashes >= 0 and (dashes + _LONGEST_END <= len(data) or data.find(b"\n", dashes) >= 0)
         position = _block_end(data, begin.end())
-        if begin.start() < cut < position or not (known or len(data) >= begin.end() + REACH + _LONGEST_END):
+        if position > cut or not (known or len(data) >= begin.end() + REACH + _LONGEST_END):
             return int(begin.start())
     return None
 

@@ -42,7 +42,6 @@ def _certain(text: str) -> int:
         return text.rfind("\n") + 1
     data = text.encode("utf-8", "surrogatepass")
     cut = data.rfind(b"\n") + 1
-    begin = open_block(data, cut)
-    if begin is not None:
+    while (begin := open_block(data, cut)) is not None:
         cut = data.rfind(b"\n", 0, begin) + 1
     return len(data[:cut].decode("utf-8", "surrogatepass"))

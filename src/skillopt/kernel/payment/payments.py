@@ -20,6 +20,7 @@ from skillopt.domain.errors import (
 )
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING, Usage
+from skillopt.kernel.boundary import Attributed
 from skillopt.kernel.events import AttemptFailed, Signal, SlotsChanged
 from skillopt.kernel.journal import Intent, Ref, Result
 from skillopt.kernel.limits.ledger import Ledger, Ticket
@@ -116,7 +117,8 @@ class Payments:
                     self._handle,
                     Intent(attempt=attempt, key=work.key, role=work.role, worst=worst, speculative=speculative),
                 )
-                reply = await work.perform()
+                with Attributed(ProviderError, f"The backend {work.account}"):
+                    reply = await work.perform()
                 give_back = slots.release_after_answer
             except ProviderError as error:
                 give_back = partial(

@@ -151,17 +151,12 @@ def test_an_error_that_ends_the_run_is_raised_at_once_and_says_no_secret() -> No
     assert office.spent.failed == 1
 
 
-def test_an_error_nobody_knows_leaves_an_intent_that_is_charged_for_good() -> None:
-    async def main() -> Spent:
-        office = Office(Caps(calls=9))
-        with pytest.raises(KeyError):
-            await office.pay(Script(KeyError("our mistake")))
-        assert office.ledger.settled == WORST
-        office.close()
-        return office.spent
-
-    spent = run_virtual(main())
-    assert (spent.lost, spent.charged) == (1, WORST)
+def test_an_exception_of_a_backend_is_that_backends_failure_and_charged_in_full() -> None:
+    office, outcome = paid(Script(KeyError("a slip")), Caps(calls=9))
+    assert isinstance(outcome, Failure)
+    assert (outcome.kind, outcome.who) == ("ProviderError", "provider")
+    assert "KeyError" in outcome.message
+    assert (office.spent.failed, office.spent.charged) == (1, WORST)
 
 
 def test_every_retry_needs_its_own_reservation() -> None:
