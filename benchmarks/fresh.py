@@ -31,17 +31,17 @@ def python(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, *arguments)
 
 
-def run(command: Sequence[str], *, folder: Path | None = None) -> Ran:
+def run(command: Sequence[str], *, folder: Path | None = None, timeout: float = 120.0) -> Ran:
     """Run a program to its end, and say how long it took and what it printed."""
     began = time.perf_counter()
-    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=timeout)
     wall = time.perf_counter() - began
     return Ran(wall=wall, code=ended.returncode, output=(ended.stdout + ended.stderr).strip())
 
 
-def run_well(command: Sequence[str], *, folder: Path | None = None) -> Ran:
+def run_well(command: Sequence[str], *, folder: Path | None = None, timeout: float = 120.0) -> Ran:
     """Run a program that must end well."""
-    ran = run(command, folder=folder)
+    ran = run(command, folder=folder, timeout=timeout)
     if ran.code != 0:
         raise RuntimeError(f"{' '.join(command)} ended with {ran.code}: {ran.output[-500:]}")
     return ran

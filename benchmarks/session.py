@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 
 import msgspec
 
@@ -13,6 +14,7 @@ from skillopt.app.session import Exam, eval_session
 from skillopt.app.workspace import opened_journal
 from skillopt.domain.tasks import SplitName
 from skillopt.kernel.clock import SystemClock
+from skillopt.kernel.ports import Observer
 
 
 class Cost(msgspec.Struct, frozen=True):
@@ -34,17 +36,17 @@ class Meter:
         return Cost(time.perf_counter() - self._wall, time.process_time() - self._cpu)
 
 
-def measure_val(prepared: Prepared) -> Cost:
+def measure_val(prepared: Prepared, observers: Sequence[Observer] = ()) -> Cost:
     """Measure the seed skill on val, from opening the journal until it is closed; every answer must be there."""
     meter = Meter()
-    asyncio.run(_measure(prepared))
+    asyncio.run(_measure(prepared, observers))
     return meter.read()
 
 
-async def _measure(prepared: Prepared) -> None:
+async def _measure(prepared: Prepared, observers: Sequence[Observer]) -> None:
     clock = SystemClock()
     exam = Exam(skill=prepared.plan.seed_skill, split=SplitName.VAL, trials=1)
     async with opened_journal(prepared.workspace, clock) as journal:
-        (measured,) = await eval_session(prepared, journal, clock, exam, observers=())
+        (measured,) = await eval_session(prepared, journal, clock, exam, observers)
     if measured.mean.failed or measured.mean.n != len(prepared.plan.val):
         raise RuntimeError(f"only {measured.mean.n} of {len(prepared.plan.val)} tasks were answered")

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 
 import pytest
 
+from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings
 from skillopt.kernel.ports import Chat
 from skillopt.testing.broken_chats import BROKEN_CHATS
 from skillopt.testing.chat_contract import ChatContract, broken_promises
 from skillopt.testing.clock import run_virtual
 from skillopt.testing.scripted import ScriptedChat
+from skillopt.testing.server import ThreadedServer, serve_in_thread
 
 BREAKS = {
     "TakesEmptyForAnswer": "test_every_fault_is_its_provider_error",
@@ -40,6 +42,35 @@ class TestScriptedChat(ChatContract):
 
     def in_flight(self, scenario: str) -> int | None:
         return None if self.made is None else self.made.in_flight
+
+
+class OverHttp(ChatContract):
+    """A backend against a scripted server of its own: the server counts attempts."""
+
+    server: ThreadedServer
+
+    @pytest.fixture(autouse=True, scope="class")
+    @classmethod
+    def served(cls) -> Iterator[None]:
+        with serve_in_thread() as cls.server:
+            yield
+
+    def in_flight(self, scenario: str) -> int | None:
+        return sum(role.in_flight for role in self.server.stats(scenario).values())
+
+
+class TestOpenAIChat(OverHttp):
+    stream = False
+
+    def make(self, scenario: str) -> Chat:
+        url = self.server.url(scenario)
+        return OpenAIChat(
+            OpenAISettings(base_url=url, model="target", stream=self.stream, timeout=1.0, stall_seconds=1.0)
+        )
+
+
+class TestOpenAIChatStreaming(TestOpenAIChat):
+    stream = True
 
 
 class Suspect(ChatContract):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from skillopt.kernel.events import EditFact, GateDecided, Measured, TaskScore
 from skillopt.kernel.view import RunView, StepView
-from skillopt.train.chart import Kind, kind_of, mark
+from skillopt.train.chart import Kind, mark, shape_of
 from skillopt.train.markup import Content, Html, element, folded, shortened, table, together
 
 _OPEN_CHANGES = 6
@@ -93,7 +93,7 @@ def _article(view: RunView, step: StepView, *, is_open: bool) -> Html:
 
 
 def _evidence(gate: GateDecided) -> Iterator[Content]:
-    yield mark(kind_of(gate.action))
+    yield mark(shape_of(gate.action))
     compared = f" {_number(gate.incumbent)} → {_number(gate.candidate)}"
     yield f"{compared} ({gate.metric}) on {gate.n:,} val tasks, {gate.calls:,} calls. "
     yield f"Gate ({gate.rule}): {shortened(gate.reason, _LONGEST_CELL)}."
@@ -177,7 +177,7 @@ def _left_out(count: int, what: str) -> Iterator[Html]:
 
 
 def _kind(step: StepView) -> Kind:
-    return "skip" if step.gate is None else kind_of(step.gate.action)
+    return "skip" if step.gate is None else shape_of(step.gate.action)
 
 
 def _is_applied(edit: EditFact) -> bool:

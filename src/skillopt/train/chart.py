@@ -12,6 +12,7 @@ import msgspec
 
 from skillopt.kernel.events import Mean
 from skillopt.kernel.view import RunView, StepView
+from skillopt.train.history import kind_of
 from skillopt.train.markup import Html, element
 
 Kind = Literal["accept", "reject", "inconclusive", "skip"]
@@ -61,11 +62,10 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True):
     levels: tuple[Level, ...]
 
 
-def kind_of(action: str) -> Kind:
+def shape_of(action: str) -> Kind:
     """Return which of the shapes stands for a step's action."""
-    word = action.removeprefix("force_").partition("_")[0]
     for kind in KINDS:
-        if kind == word:
+        if kind == kind_of(action):
             return kind
     raise ValueError(f"No shape stands for the action {action!r}.")
 
@@ -139,7 +139,7 @@ def _level(step: int, value: float | None, mean: Mean | None, metric: str) -> Le
 
 def _point(step: StepView, metric: str) -> Point:
     number, gate = step.began.step, step.gate
-    kind: Kind = "skip" if gate is None else kind_of(gate.action)
+    kind: Kind = "skip" if gate is None else shape_of(gate.action)
     if step.measured is None or gate is None:
         return Point(step=number, kind=kind, value=None)
     mean = step.measured.mean

@@ -10,7 +10,7 @@ from functools import cache
 from skillopt.domain.errors import InternalError
 from skillopt.kernel.view import RunView
 from skillopt.train.changes import accepted_changes, flips, untaken_edits, whole_change
-from skillopt.train.chart import WORDS, Point, curve_of, drawn, kind_of, legend, mark, shapes, whisker
+from skillopt.train.chart import WORDS, Point, curve_of, drawn, legend, mark, shape_of, shapes, whisker
 from skillopt.train.headline import headline, lede
 from skillopt.train.history import StepRecord, history
 from skillopt.train.markup import Content, Html, element, folded, shortened, table, together
@@ -158,7 +158,7 @@ def _steps(view: RunView) -> Html:
 
 
 def _step_row(record: StepRecord, point: Point) -> tuple[Content, ...]:
-    kind = kind_of(record.action)
+    kind = shape_of(record.action)
     failed = f", {record.rollout_failed} failed" if record.rollout_failed else ""
     is_best = record.action.endswith("new_best")
     return (

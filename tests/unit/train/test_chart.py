@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from skillopt.train.chart import curve_of, drawn, kind_of, point_words, whisker
+from skillopt.train.chart import curve_of, drawn, point_words, shape_of, whisker
 from tests.unit.train.written_runs import Course
 
 
@@ -22,12 +22,12 @@ from tests.unit.train.written_runs import Course
     ],
 )
 def test_every_action_has_its_shape(action: str, kind: str) -> None:
-    assert kind_of(action) == kind
+    assert shape_of(action) == kind
 
 
 def test_an_unknown_action_has_none() -> None:
     with pytest.raises(ValueError, match="'applause'"):
-        kind_of("applause")
+        shape_of("applause")
 
 
 def test_the_curve_follows_the_incumbent_and_shows_every_candidate() -> None:

@@ -13,7 +13,7 @@ import re2
 from skillopt.domain.scrub.contexts import Found
 from skillopt.domain.scrub.patterns import KEY_BLOCK_BEGIN, compiled_bytes
 
-REACH = 120
+REACH = 32_768
 _LONGEST_END = 80
 _DASHES = b"-----"
 
