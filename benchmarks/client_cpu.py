@@ -23,7 +23,7 @@ from skillopt.kernel.journal import Journal
 from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.run import Run
-from skillopt.kernel.terms import Terms
+from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.work import Ask, Asker
 from skillopt.phases.rollout import Rollouts
 from skillopt.store.sqlite import SqliteJournal

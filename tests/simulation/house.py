@@ -16,12 +16,12 @@ from skillopt.domain.usage import Price, Usage
 from skillopt.environments.dataset import Dataset, DatasetSettings
 from skillopt.kernel.events import Event
 from skillopt.kernel.journal import Spent
+from skillopt.kernel.limits.terms import LimitSettings, Terms
 from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.kernel.ports import Chat, Environment, Observer
 from skillopt.kernel.run import Run
-from skillopt.kernel.terms import LimitSettings, Terms
 from skillopt.kernel.view import RunView, view_of, whole
 from skillopt.kernel.work import Asker
 from skillopt.phases.gate import GateSettings

@@ -38,11 +38,11 @@ from skillopt.domain.tasks import Task, TaskSet
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.environments.dataset import Dataset, DatasetSettings
 from skillopt.kernel.events import Event, GateDecided, Measured, Signal, SkillKept
+from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.memory import MemoryShelf
 from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.kernel.ports import Chat, Environment
 from skillopt.kernel.run import Run
-from skillopt.kernel.terms import LimitSettings
 from skillopt.kernel.work import Asker
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.rollout import Rollouts

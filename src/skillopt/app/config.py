@@ -12,8 +12,8 @@ from skillopt.backends.openai_chat import OpenAISettings
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.dataset import DatasetSettings
+from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.payment.retry import RetrySettings
-from skillopt.kernel.terms import LimitSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.train.plan import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
@@ -25,7 +25,10 @@ _ONLY_AN_ADDRESS = ("api_key", "timeout", "stall_seconds", "price")
 class OpenAIModel(
     OpenAISettings, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="openai", tag_field="backend"
 ):
-    """A model behind any OpenAI-compatible server; `api_key` is a ${REFERENCE}, or the word none."""
+    """A model behind any OpenAI-compatible server.
+
+    api_key: The key as a reference, `${NAME}`, or the word `none`; api.openai.com has OPENAI_API_KEY unless given.
+    """
 
     api_key: str | None = None
 
@@ -33,7 +36,12 @@ class OpenAIModel(
 class ScriptedModel(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="scripted", tag_field="backend"
 ):
-    """A scripted model in this process, for demos and tests; only ever by this name."""
+    """A scripted model in this process, for demos and tests; only ever by this name.
+
+    scenario: Which scripted model answers, and what goes wrong on purpose, such as `rules` or `rules,rate=0.1`.
+    max_tokens: The most tokens of one reply.
+    timeout: The most seconds one request may take.
+    """
 
     scenario: str
     max_tokens: int = 4096
@@ -44,13 +52,21 @@ Model = OpenAIModel | ScriptedModel
 
 
 class UseRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Another role's model."""
+    """Another role's model.
+
+    use: Whose model it is.
+    """
 
     use: Literal["optimizer", "target"] = "optimizer"
 
 
 class Models(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `models`: who is taught, who writes edits, who judges."""
+    """Config section `models`: who is taught, who writes edits, who judges.
+
+    target: The model that does the tasks with the skill in front of it.
+    optimizer: The model that reads graded answers and proposes edits.
+    judge: The model that will grade by rubric; nothing is judged yet.
+    """
 
     target: Model
     optimizer: Model
@@ -58,7 +74,20 @@ class Models(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A whole configuration; `skill: null` starts blank."""
+    """A whole configuration; paths start from the folder of the file.
+
+    skill: The Markdown file, or the folder with SKILL.md, to be trained; null starts from nothing.
+    environment: Where the tasks come from, how they are put and how answers are graded.
+    models: Who plays each role.
+    train: How long the training is, and in what portions.
+    reflect: What the optimizer is shown.
+    optimizer: How much a step may change.
+    gate: When a change is kept.
+    stop: What ends a run before its last step.
+    test: Which skills are scored on the test tasks at the end; it decides nothing.
+    limits: Caps of the whole run, and how much goes on at once.
+    retry: How often and how long a failed request is tried again.
+    """
 
     skill: str | None
     environment: DatasetSettings

@@ -24,12 +24,3 @@ def load_attribute(module: str, attribute: str) -> object:
         public = [name for name in vars(loaded) if not name.startswith("_")]
         raise unknown_name(f"name in module {module!r}:", attribute, public)
     return getattr(loaded, attribute)
-
-
-def installed_version() -> str | None:
-    """Return the version of the installed package; None when it runs from a folder that was never installed."""
-    metadata = importlib.import_module("importlib.metadata")
-    try:
-        return str(metadata.version("skillopt"))
-    except metadata.PackageNotFoundError:
-        return None

@@ -28,10 +28,10 @@ from skillopt.domain.state import TrainState
 from skillopt.domain.tasks import SplitName
 from skillopt.kernel.events import Measured, RunBegan
 from skillopt.kernel.journal import Journal, RunHandle
+from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.ports import Chat, Clock, Observer
 from skillopt.kernel.run import Run
-from skillopt.kernel.terms import Terms
 from skillopt.kernel.view import RunView, view_of, whole
 from skillopt.kernel.work import Asker
 from skillopt.train.lab import Lab

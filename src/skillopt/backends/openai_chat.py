@@ -42,8 +42,21 @@ _FINISHES: dict[str, Finish] = {"stop": "stop", "tool_calls": "tool", "function_
 class OpenAISettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One model on one server. The key is no setting: it is given to OpenAIChat and kept nowhere else.
 
-    `temperature` and `seed` are used where a request leaves them open; `max_tokens` is for those who make requests.
-    `stall_seconds` holds for streams only: without one, silence is how a server thinks.
+    base_url: The address up to `/v1` or what stands in its place.
+    model: The model's name, as the server knows it.
+    headers: Further HTTP headers.
+    organization: The organization that the provider should charge.
+    temperature: Sent where a request leaves it open; null lets the server choose.
+    max_tokens: The most tokens of one reply.
+    max_tokens_field: The name under which the server takes that number.
+    reasoning_effort: How hard a reasoning model should think, in the provider's words.
+    seed: Sent where a request leaves it open, for servers that know it.
+    extra_body: Further fields of the request, as the server knows them.
+    stream: Whether the reply is asked for in pieces.
+    timeout: The most seconds one request may take.
+    stall_seconds: The longest silence in a stream; without a stream, silence is how a server thinks.
+    price: What the model costs; some well-known names have a price of their own.
+    alias: What stands for base_url in the journal, so that answers stay good when the address changes.
     """
 
     base_url: str

@@ -70,7 +70,7 @@ def schema(*, as_json: bool) -> None:
     from skillopt.app.settings.load import EXTENDS
     from skillopt.app.settings.schema import json_schema
 
-    described = json_schema(_shape(), also=(EXTENDS,))
+    described = json.loads(json_schema(_shape(), also=(EXTENDS,)))
     if as_json:
         print_json(described)
     else:

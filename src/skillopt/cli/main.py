@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import click
 
+from skillopt import __version__
 from skillopt.cli.output import error_panel, show_error, show_panel
 from skillopt.domain.errors import SkilloptError, unknown_name
 
@@ -74,9 +75,7 @@ class LazyGroup(click.Group):
 def _print_version(ctx: click.Context, _parameter: click.Parameter, asked: object) -> None:
     if not asked or ctx.resilient_parsing:
         return
-    from skillopt.app.plugins import installed_version
-
-    click.echo(f"skillopt {installed_version() or '(run from its source, not installed)'}")
+    click.echo(f"skillopt {__version__}")
     ctx.exit()
 
 

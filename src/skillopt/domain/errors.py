@@ -28,10 +28,12 @@ SkilloptError
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar, TypeVar
 
 from skillopt.domain.usage import Usage
+
+Choice = TypeVar("Choice")
 
 
 class SkilloptError(Exception):
@@ -201,3 +203,10 @@ def unknown_name(kind: str, name: str, valid: Iterable[str]) -> UsageError:
     nearest = difflib.get_close_matches(name, names, n=1, cutoff=0.4)
     hint = f"Did you mean {nearest[0]!r}? " if nearest else ""
     return UsageError(f"Unknown {kind} {name!r}.", hint=f"{hint}Valid: {', '.join(names)}.")
+
+
+def named(kind: str, name: str, choices: Mapping[str, Choice]) -> Choice:
+    """Return what a name stands for, or refuse it."""
+    if name not in choices:
+        raise unknown_name(kind, name, choices)
+    return choices[name]

@@ -8,7 +8,7 @@ import math
 
 import msgspec
 
-from skillopt.domain.errors import UsageError, unknown_name
+from skillopt.domain.errors import UsageError, named
 
 
 class ScheduleName(enum.Enum):
@@ -22,10 +22,7 @@ class ScheduleName(enum.Enum):
     @classmethod
     def parse(cls, text: str) -> ScheduleName:
         """Return the schedule of this name."""
-        names = {schedule.value: schedule for schedule in cls}
-        if text not in names:
-            raise unknown_name("schedule", text, names)
-        return names[text]
+        return named("schedule", text, {schedule.value: schedule for schedule in cls})
 
 
 class BudgetSchedule(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from skillopt.domain.errors import UsageError, unknown_name
+from skillopt.domain.errors import UsageError, named
 
 _Z = 1.959963984540054  # the normal quantile of a 95 % interval
 _NO_SPREAD = 1e-9  # a standard error below this is rounding
@@ -44,10 +44,7 @@ class MetricName(enum.Enum):
     @classmethod
     def parse(cls, text: str) -> MetricName:
         """Return the metric of this name."""
-        names = {metric.value: metric for metric in cls}
-        if text not in names:
-            raise unknown_name("metric", text, names)
-        return names[text]
+        return named("metric", text, {metric.value: metric for metric in cls})
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True):

@@ -55,7 +55,12 @@ NOTHING = Usage()
 
 
 class Price(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """US dollars for a million tokens; `cached` defaults to the input price."""
+    """US dollars for a million tokens.
+
+    input: The price of tokens that are read.
+    output: The price of tokens that are written.
+    cached: The price of tokens that are read from the provider's cache; null takes that of input.
+    """
 
     input: float
     output: float

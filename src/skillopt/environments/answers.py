@@ -18,7 +18,10 @@ Extractor = Callable[[str], str]
 
 
 class RegexAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The answer is the last match of a pattern: its first group, or all of it when there is no group."""
+    """The answer is the last match of a pattern: its first group, or all of it when there is no group.
+
+    regex: The pattern, in RE2 syntax.
+    """
 
     regex: str
 

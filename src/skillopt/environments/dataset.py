@@ -25,14 +25,23 @@ AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
 
 class SplitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How one file of tasks is cut into train, val and test."""
+    """How one file of tasks is cut into train, val and test.
+
+    ratio: The weights of train, val and test.
+    seed: Which shuffle comes before the cut.
+    """
 
     ratio: tuple[int, int, int] = (2, 1, 7)
     seed: int = 42
 
 
 class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How many tasks of each split are used, from the first; null means all."""
+    """How many tasks of each split are used, from the first.
+
+    train: The most train tasks, at least 1; null means all.
+    val: The most val tasks, at least 1; null means all.
+    test: The most test tasks, at least 1; null means all.
+    """
 
     train: AtLeastOne | None = None
     val: AtLeastOne | None = None
@@ -40,7 +49,17 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The `environment` section of a config, for `kind: dataset`."""
+    """Config section `environment`, for `kind: dataset`.
+
+    kind: What sort of environment this is; `dataset` is the only one yet.
+    path: A folder with a file of tasks for each split, or one file that is cut by `split`.
+    split: How one file is cut; a folder is split already.
+    limit: How many tasks of each split are used.
+    grader: How an answer is measured against a reference: exact, contains, number, f1, choice, json or anls.
+    answer: Where the answer stands in a reply: tag, last_line, full, or a `regex`.
+    prompt: Templates in place of the default prompt.
+    allow_paths: Folders outside the task folder in which the files that tasks name may lie.
+    """
 
     kind: Literal["dataset"] = "dataset"
     path: str

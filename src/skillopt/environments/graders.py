@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from skillopt.domain.errors import TaskError, unknown_name
+from skillopt.domain.errors import TaskError, named
 from skillopt.domain.scores import Score
 from skillopt.environments.documents import is_document, same_document
 from skillopt.environments.wording import collapsed, levenshtein, normalised, spaced
@@ -53,9 +53,7 @@ class Grader(NamedTuple):
 
 def grader(name: str) -> Grader:
     """Return the grader of this name."""
-    if name not in GRADERS:
-        raise unknown_name("grader", name, GRADERS)
-    return GRADERS[name]
+    return named("grader", name, GRADERS)
 
 
 def exact(answer: str, references: tuple[str, ...]) -> Score:

@@ -16,7 +16,11 @@ _PLACEHOLDERS = frozenset({"skill", "context", "input"})
 
 
 class PromptSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Templates in place of the default prompt; `{skill}`, `{context}` and `{input}` are filled in, once."""
+    """Templates in place of the default prompt; `{skill}`, `{context}` and `{input}` are filled in, once.
+
+    system: The system message, with `{skill}` in it; null sends the skill alone.
+    user: The user message, with `{input}` in it; null sends the task's context and input.
+    """
 
     system: str | None = None
     user: str | None = None

@@ -15,11 +15,11 @@ from skillopt.domain.usage import NOTHING
 from skillopt.kernel.events import Event, PhaseBegan, PhaseEnded, Signal, UnitSettled
 from skillopt.kernel.journal import Key, PhaseRecord, Ref
 from skillopt.kernel.limits.ledger import Ledger
+from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.payment.flights import Flights
 from skillopt.kernel.payment.payments import Payments
 from skillopt.kernel.payment.pool import Halt, work_through
-from skillopt.kernel.terms import Terms
 from skillopt.kernel.work import Work
 
 Outcome = Reply | Failure

@@ -17,7 +17,13 @@ Measure = Callable[[Skill], Awaitable[Scoreboard]]
 
 
 class GateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `gate`."""
+    """Config section `gate`: when a change is kept.
+
+    rule: `strict` keeps what scores strictly better on val than the skill it started from; `force` keeps everything.
+    metric: What is compared: right or wrong, part marks, or a mixture of both.
+    weight: The share of part marks in `mixed`, from 0 to 1.
+    max_failed: The share of val rollouts that may fail; with more of them the gate is inconclusive.
+    """
 
     rule: Literal["strict", "force"] = "strict"
     metric: Literal["hard", "soft", "mixed"] = "hard"

@@ -28,7 +28,13 @@ _FEWEST_CHARACTERS = 200
 
 
 class ReflectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `reflect`."""
+    """Config section `reflect`: what the optimizer is shown.
+
+    minibatch_size: How many answers are shown in one request.
+    failures_only: Whether right answers are left out.
+    show_references: Whether the right answers of train tasks are shown too.
+    transcript_characters: About how much of one case is shown; the middle of longer texts is left out.
+    """
 
     minibatch_size: int = 8
     failures_only: bool = False

@@ -26,6 +26,8 @@ from skillopt.store.transactions import Transactions
 T = TypeVar("T")
 
 _IDLE_SECONDS = 1.0
+# a record that nobody waits for is written with the next one that somebody does, if that comes so soon
+_LINGER_SECONDS = 0.01
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -199,7 +201,7 @@ class Writer:
 
     def _take(self, item: _Item) -> None:
         """Put this item and all that wait behind it into the group, up to the next call."""
-        group = self._group
+        group, began = self._group, item.at
         while isinstance(item, Record | _Sync):
             if isinstance(item, Record):
                 group.records.append(item)
@@ -210,8 +212,9 @@ class Writer:
             group.at = item.at
             if len(group.records) >= self._group_limit:
                 return
+            linger = 0.0 if group.waiters else began + _LINGER_SECONDS - item.at
             try:
-                item = self._items.get_nowait()
+                item = self._items.get(timeout=linger) if linger > 0 else self._items.get_nowait()
             except queue.Empty:
                 return
         self._next = item

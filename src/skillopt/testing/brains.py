@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from skillopt.domain.errors import unknown_name
+from skillopt.domain.errors import named
 from skillopt.testing.conversation import Brain, BrainReply, Conversation
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.teacher import coin_teacher, memorising_teacher, rules_teacher, teacher
@@ -52,7 +52,4 @@ BRAINS: Mapping[str, Brain] = MappingProxyType(
 
 def brain_named(name: str, brains: Mapping[str, Brain] = BRAINS) -> Brain:
     """Return the brain with this name."""
-    brain = brains.get(name)
-    if brain is None:
-        raise unknown_name("brain", name, brains)
-    return brain
+    return named("brain", name, brains)

@@ -21,7 +21,13 @@ TestedSkill = Literal["initial", "best", "last"]
 
 
 class TrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `train`."""
+    """Config section `train`: how long a training is, and in what portions.
+
+    epochs: How often the train tasks are gone through; 0 only measures the skill.
+    batch_size: How many train tasks make a microbatch.
+    accumulation: How many microbatches are rolled out and reflected on before one step changes the skill.
+    seed: Which shuffles are used.
+    """
 
     epochs: int = 4
     batch_size: int = 40
@@ -34,7 +40,13 @@ class TrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class OptimizerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `optimizer`."""
+    """Config section `optimizer`: how much a step may change.
+
+    mode: How the skill is changed; `patch`, exact edits, is the only way yet.
+    edit_budget: The most edits in a step, where the schedule starts.
+    min_edit_budget: The most edits in a step, where a falling schedule ends.
+    schedule: How the budget moves over the run.
+    """
 
     mode: Literal["patch"] = "patch"
     edit_budget: int = 4
@@ -52,7 +64,12 @@ class OptimizerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
 
 
 class StopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `stop`."""
+    """Config section `stop`: what ends a run before its last step.
+
+    when: `solved` ends it once all of val is right and a whole pass of train showed no failure; `never` does not.
+    patience: How many steps without an accepted change end it; null means any number.
+    target: The score on val that ends it; null means none.
+    """
 
     when: Literal["solved", "never"] = "solved"
     patience: int | None = None

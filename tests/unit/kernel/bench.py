@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from skillopt.domain.chat import Message
 from skillopt.kernel.events import Event, Signal
+from skillopt.kernel.limits.terms import LimitSettings, Terms
 from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.kernel.ports import Observer
 from skillopt.kernel.run import Run
-from skillopt.kernel.terms import LimitSettings, Terms
 from skillopt.kernel.work import Ask, Asker
 from skillopt.testing.clock import VirtualClock, run_virtual
 from skillopt.testing.scripted import ScriptedChat

@@ -17,9 +17,9 @@ from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.events import AttemptFailed, PhaseEnded, UnitSettled, Warned
 from skillopt.kernel.journal import Intent, Result
+from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.memory import MemoryJournal
 from skillopt.kernel.run import Outcome, Run
-from skillopt.kernel.terms import LimitSettings
 from skillopt.testing.clock import VirtualClock
 from skillopt.testing.conversation import BrainReply, Conversation
 from skillopt.testing.faults import FaultKind, FaultPlan

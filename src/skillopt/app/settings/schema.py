@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -28,14 +28,14 @@ _BOUNDS: tuple[tuple[str, str, Callable[[Any, Any], bool]], ...] = (
 )
 
 
-def json_schema(shape: type[msgspec.Struct], *, also: Sequence[str] = ()) -> Mapping[str, object]:
-    """Return the JSON Schema that editors use; `also` are keys of the file that are not settings."""
+def json_schema(shape: type[msgspec.Struct], *, also: Sequence[str] = ()) -> bytes:
+    """Return the JSON Schema that editors use, as JSON; `also` are keys of the file that are not settings."""
     schema = msgspec.json.schema(shape, schema_hook=_anything)
     for section in schema["$defs"].values():
         if "properties" in section:
             section["additionalProperties"] = False
     schema["$defs"][shape.__name__]["properties"] |= {name: {"type": "string"} for name in also}
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    return msgspec.json.encode({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
 
 
 def leaves(value: object, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:

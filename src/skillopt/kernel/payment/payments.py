@@ -25,9 +25,9 @@ from skillopt.kernel.events import AttemptFailed, Signal, SlotsChanged
 from skillopt.kernel.journal import Intent, Ref, Result
 from skillopt.kernel.limits.ledger import Ledger, Ticket
 from skillopt.kernel.limits.slots import Slots
+from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.payment.pool import Halt
 from skillopt.kernel.payment.retry import wait_before_retry
-from skillopt.kernel.terms import Terms
 from skillopt.kernel.work import Work
 
 _ENDS_THE_RUN = (AuthError, NotLoggedInError, QuotaExhaustedError)

@@ -12,7 +12,13 @@ _MOST_DOUBLINGS = 60
 
 
 class RetrySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `retry`."""
+    """Config section `retry`: when a failed request is tried again.
+
+    attempts: The most attempts at one question, the first included.
+    seconds: The longest that attempts and waits for one question may take together before it is given up.
+    first_wait: About how many seconds to wait after the first failure; each further wait is twice as long.
+    longest_wait: The longest wait, unless the provider asks for more.
+    """
 
     attempts: int = 10
     seconds: float = 600.0

@@ -46,7 +46,7 @@ def test_leaves_are_single_settings_by_their_written_names() -> None:
 
 
 def test_the_schema_refuses_unknown_keys_and_knows_the_keys_of_files() -> None:
-    schema = json.loads(json.dumps(json_schema(Outer, also=("extends",))))
+    schema = json.loads(json_schema(Outer, also=("extends",)))
     outer, inner = schema["$defs"]["Outer"], schema["$defs"]["Inner"]
     assert outer["additionalProperties"] is False
     assert inner["additionalProperties"] is False

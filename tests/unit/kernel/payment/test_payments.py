@@ -11,11 +11,11 @@ from skillopt.domain.usage import Caps, Usage
 from skillopt.kernel.events import AttemptFailed, Signal, SlotsChanged
 from skillopt.kernel.journal import Ref, Spent
 from skillopt.kernel.limits.ledger import Ledger
+from skillopt.kernel.limits.terms import LimitSettings, Terms
 from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.payment.payments import Payments
 from skillopt.kernel.payment.pool import Halt, HaltedError
 from skillopt.kernel.payment.retry import RetrySettings
-from skillopt.kernel.terms import LimitSettings, Terms
 from skillopt.kernel.work import Ask
 from skillopt.testing.clock import VirtualClock, run_virtual
 

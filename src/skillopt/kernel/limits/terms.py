@@ -15,7 +15,16 @@ from skillopt.kernel.ports import Clock
 
 
 class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `limits`: caps of the whole run, and how much may go on at once."""
+    """Config section `limits`: caps of the whole run over all roles, and how much may go on at once. Null is no cap.
+
+    calls: The most requests sent, retries and lost ones included.
+    tokens: The most tokens, input and output together.
+    usd: The most US dollars; every model then needs a known price.
+    seconds: The longest the run may take, over all its sessions.
+    concurrency: How many requests may be under way at once; `auto` finds out what the provider takes.
+    speculation: How many of `calls` are set aside for asking early; the training loop asks nothing early yet.
+    confirm_usd: The price above which a run will ask first; nothing asks yet.
+    """
 
     calls: int | None = None
     tokens: int | None = None

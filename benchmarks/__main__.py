@@ -1,0 +1,49 @@
+"""`python -m benchmarks [names…]`: each benchmark in a process of its own, one JSON line each, then how many bars are met.
+Owns the order, the cheap ones first; a missed or broken bar is a line like any other, and the exit code is 0."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import msgspec
+
+from benchmarks.fresh import python, run
+
+NAMES = ("startup", "demo", "journal", "client_cpu", "resume", "memory", "throughput")
+_SECONDS = 300.0
+
+
+class _Broken(msgspec.Struct, frozen=True, kw_only=True):
+    """The line of a benchmark that could not measure anything."""
+
+    name: str
+    why: str
+    figure: None = None
+    met: bool = False
+
+
+def main() -> None:
+    """Run the named benchmarks, or all."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", choices=[*NAMES, []], metavar="name", help=", ".join(NAMES))
+    names = parser.parse_args().names or NAMES
+    met = sum(_met(name) for name in names)
+    sys.stdout.write(f"{met} of {len(names)} bars met\n")
+
+
+def _met(name: str) -> bool:
+    """Run one benchmark, print its line, and say whether its bar is met."""
+    ran = run(python("-m", f"benchmarks.{name}"), timeout=_SECONDS)
+    try:
+        line: dict[str, Any] = msgspec.json.decode(ran.output)
+    except msgspec.DecodeError:
+        line = msgspec.to_builtins(_Broken(name=name, why=ran.output[-1000:]))
+    sys.stdout.write(msgspec.json.encode(line).decode() + "\n")
+    sys.stdout.flush()
+    return line["met"] is True
+
+
+if __name__ == "__main__":
+    main()
