@@ -28,6 +28,7 @@ _ANSWERS = 10_000
 _SYNC_EVERY = 100
 _PACE = 100
 _PACED_SECONDS = 5
+_IN_FLIGHT = 50
 _ROUNDS = 3
 _MUST_PER_SECOND = 2_000
 _MUST_SHARE = 0.01
@@ -126,7 +127,7 @@ async def _fill(path: Path, sync_every: int | None) -> None:
 
 
 async def _paced(path: Path) -> _Paced:
-    """Make calls at a fixed pace, first without a journal and then with one; an answer comes half a second later."""
+    """Make calls at a fixed pace, first without a journal and then with one; an answer is followed by the next call."""
     alone = Meter()
     async for _ in _ticks():
         pass
@@ -135,12 +136,11 @@ async def _paced(path: Path) -> _Paced:
     waits: list[float] = []
     meter = Meter()
     async for number in _ticks():
-        if number % 2:
-            began = time.perf_counter()
-            await book.intend(number)
-            waits.append(time.perf_counter() - began)
-        elif number > _PACE:
-            book.settle(number - _PACE + 1)
+        if number > _IN_FLIGHT:
+            book.settle(number - _IN_FLIGHT)
+        began = time.perf_counter()
+        await book.intend(number)
+        waits.append(time.perf_counter() - began)
     began = time.perf_counter()
     await book.sync()
     still = time.perf_counter() - began
@@ -156,10 +156,10 @@ async def _paced(path: Path) -> _Paced:
 
 
 async def _ticks() -> AsyncIterator[int]:
-    """Yield two numbers for each call, evenly spread: one for its intent, one for an answer."""
+    """Yield the numbers of calls at the pace."""
     began = time.perf_counter()
-    for number in range(2 * _PACE * _PACED_SECONDS):
-        await asyncio.sleep(began + number / (2 * _PACE) - time.perf_counter())
+    for number in range(1, _PACE * _PACED_SECONDS + 1):
+        await asyncio.sleep(began + number / _PACE - time.perf_counter())
         yield number
 
 

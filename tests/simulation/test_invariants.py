@@ -30,6 +30,7 @@ from skillopt.domain.errors import (
     ProviderError,
     SkilloptError,
     StoreError,
+    UnavailableError,
 )
 from skillopt.domain.scrub import Scrubber
 from skillopt.domain.seeds import dice
@@ -640,10 +641,25 @@ def test_an_optimizer_that_never_says_anything_useful_ends_the_run_with_its_name
     assert lived.view.ended is None
 
 
-@pytest.mark.parametrize("kind", [FaultKind.INTERNAL, FaultKind.CONTEXT])
-def test_an_optimizer_that_never_answers_ends_the_run_with_its_name(kind: FaultKind) -> None:
+@pytest.mark.parametrize(
+    ("kind", "error"), [(FaultKind.INTERNAL, UnavailableError), (FaultKind.CONTEXT, OptimizerError)]
+)
+def test_an_optimizer_that_never_answers_ends_the_run_with_its_name(kind: FaultKind, error: type[Exception]) -> None:
     lived = live(house().but(optimizer_faults=FaultPlan.always(kind), retry=RetrySettings(attempts=2)))
-    assert isinstance(lived.error, OptimizerError)
+    assert isinstance(lived.error, error)
+    assert lived.view.ended is None
+
+
+@pytest.mark.parametrize("role", ["target_faults", "optimizer_faults"])
+def test_after_an_outage_the_same_command_goes_on_as_if_nothing_had_been(role: str) -> None:
+    shelf, home = MemoryShelf(), house()
+    outage = {role: FaultPlan.always(FaultKind.UNAVAILABLE)}
+    during = live(home.but(retry=RetrySettings(attempts=2), **outage), shelf)
+    assert isinstance(during.error, UnavailableError)
+    assert during.error.exit_code == 3
+    after = live(home, shelf)
+    assert after.error is None
+    assert after.lasting == live(home).lasting
 
 
 @pytest.mark.parametrize("seed", range(1, 11))

@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from skillopt.backends.http import parse_url
 from skillopt.backends.openai_chat import OpenAISettings
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
@@ -16,10 +17,12 @@ from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.reflect import ReflectSettings
+from skillopt.testing.brains import brain_named
+from skillopt.testing.scenario import parse_scenario
 from skillopt.train.plan import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
 
 _NO_PART_OF_A_PLAN = ("limits", "retry")
-_ONLY_AN_ADDRESS = ("api_key", "timeout", "stall_seconds", "price")
+_ONLY_AN_ADDRESS = ("api_key", "headers", "timeout", "stall_seconds", "price")
 
 
 class OpenAIModel(
@@ -31,6 +34,9 @@ class OpenAIModel(
     """
 
     api_key: str | None = None
+
+    def __post_init__(self) -> None:
+        parse_url(self.base_url)
 
 
 class ScriptedModel(
@@ -46,6 +52,9 @@ class ScriptedModel(
     scenario: str
     max_tokens: int = 4096
     timeout: float = 60.0
+
+    def __post_init__(self) -> None:
+        brain_named(parse_scenario(self.scenario).brain)
 
 
 Model = OpenAIModel | ScriptedModel
@@ -101,6 +110,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     limits: LimitSettings = LimitSettings()
     retry: RetrySettings = RetrySettings()
 
+    def __post_init__(self) -> None:
+        if len(set(self.test)) < len(self.test):
+            raise ValueError("test names a skill twice")
+
 
 def plan_bytes(config: Config, skill: Skill, tasks: TaskSet) -> bytes:
     """Return what names a run: all that decides what it asks. Paths, keys and limits do not; contents do."""
@@ -111,9 +124,12 @@ def plan_bytes(config: Config, skill: Skill, tasks: TaskSet) -> bytes:
     settings["environment"]["path"] = {
         split.value: hashlib.sha256(msgspec.json.encode(tasks.of(split))).hexdigest() for split in SplitName
     }
+    del settings["environment"]["allow_paths"]
     for model in settings["models"].values():
         for key in _ONLY_AN_ADDRESS:
             model.pop(key, None)
+        if model.get("alias") is not None:
+            del model["base_url"]
     return msgspec.json.encode(settings, order="sorted")
 
 

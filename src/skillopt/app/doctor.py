@@ -11,6 +11,7 @@ import msgspec
 
 from skillopt.app.models import make_chat
 from skillopt.app.prepare import Prepared, prepare
+from skillopt.app.secrets import scrubber
 from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import SkilloptError
 from skillopt.domain.skill import check_standard
@@ -62,7 +63,7 @@ async def _model(prepared: Prepared, role: str, *, call: bool) -> Finding:
             return Finding(check=check, ok=None, says=f"{named}: not asked (--call asks one word)")
         reply = await chat.send(ChatRequest(messages=(Message("user", "Answer with the word ready."),), max_tokens=256))
     except SkilloptError as error:
-        return Finding(check=check, ok=False, says=f"{named}: {error}")
+        return Finding(check=check, ok=False, says=prepared.scrub(f"{named}: {error}"))
     else:
         return Finding(check=check, ok=True, says=f"{named}: answered in {reply.seconds:.2f} s")
     finally:
@@ -73,7 +74,7 @@ def _tried(findings: list[Finding], check: str, work: Callable[[], Prepared]) ->
     try:
         done = work()
     except SkilloptError as error:
-        findings.append(Finding(check=check, ok=False, says=str(error)))
+        findings.append(Finding(check=check, ok=False, says=scrubber().text(str(error))))
         return None
     findings.append(Finding(check=check, ok=True, says=f"valid; the run would be called {done.default_name}"))
     return done

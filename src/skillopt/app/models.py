@@ -9,8 +9,8 @@ from types import MappingProxyType
 
 import msgspec
 
-from skillopt.app.config import Model, OpenAIModel
-from skillopt.app.environ import resolve_reference
+from skillopt.app.config import Model, Models, OpenAIModel
+from skillopt.app.environ import is_reference, resolve_reference
 from skillopt.backends.http import parse_url
 from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings, check_key_host
 from skillopt.backends.prices import price_of
@@ -37,11 +37,26 @@ def make_chat(role: str, model: Model, caps: Caps) -> Chat:
     return ScriptedChat.from_scenario(model.scenario, model=name, timeout=model.timeout)
 
 
+def references(models: Models) -> tuple[str, ...]:
+    """Return every reference to a secret that these models have."""
+    asked = [model for model in (models.target, models.optimizer) if isinstance(model, OpenAIModel)]
+    return tuple(text for model in asked for text in (model.api_key, *model.headers.values()) if text is not None)
+
+
 def _settings(model: OpenAIModel) -> OpenAISettings:
     fields = {name: getattr(model, name) for name in OpenAISettings.__struct_fields__}
+    fields["headers"] = {name: _header(model, text) for name, text in model.headers.items()}
     if model.price is None:
         fields["price"] = price_of(model.model)
     return msgspec.convert(fields, OpenAISettings, from_attributes=True)
+
+
+def _header(model: OpenAIModel, text: str) -> str:
+    """Return what a header says; a reference in one is a key, and goes only where a key may go."""
+    if not is_reference(text):
+        return text
+    check_key_host(parse_url(model.base_url))
+    return resolve_reference(text)
 
 
 def _key(model: OpenAIModel) -> Callable[[], str] | None:

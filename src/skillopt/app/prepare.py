@@ -4,12 +4,14 @@ Owns what must be right before anything is spent; refuses to know models' answer
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from skillopt.app.config import Config, plan_bytes
+from skillopt.app.models import references
+from skillopt.app.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.settings.load import load
 from skillopt.app.skills import read_skill
 from skillopt.environments.dataset import Dataset
@@ -28,6 +30,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     plan: Plan
     plan_record: bytes
     digest: str
+    scrub: Callable[[str], str]
 
     @property
     def default_name(self) -> str:
@@ -41,23 +44,25 @@ def prepare(
     """Read a configuration with its skill and tasks."""
     loaded = load(path, Config, sets=sets, environ=environ)
     config, root = loaded.config, loaded.root
-    skill = read_skill(root, config.skill)
-    environment = Dataset.load(config.environment, root)
+    scrub = scrubber(references(config.models)).text
+    skill, warnings = scrubbed_skill(read_skill(root, config.skill), scrub)
+    loaded_tasks = scrubbed_tasks(Dataset.load(config.environment, root).tasks, scrub)
+    tasks = msgspec.structs.replace(loaded_tasks, warnings=(*warnings, *loaded_tasks.warnings))
     plan = Plan(
         seed_skill=skill,
-        tasks=environment.tasks,
+        tasks=tasks,
         train=config.train,
         optimizer=config.optimizer,
         stop=config.stop,
         test=config.test,
     )
-    record = plan_bytes(config, skill, environment.tasks)
-    config.optimizer.budgets.at(1, 1)
+    record = plan_bytes(config, skill, tasks)
     return Prepared(
         config=config,
         root=root,
         workspace=root / WORKSPACE if workspace is None else workspace.resolve(),
-        environment=environment,
+        environment=Dataset(config.environment, tasks),
+        scrub=scrub,
         plan=plan,
         plan_record=record,
         digest=hashlib.sha256(record).hexdigest(),

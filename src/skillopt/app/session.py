@@ -14,7 +14,6 @@ from skillopt.app.config import plan_difference
 from skillopt.app.folder import RunFolder
 from skillopt.app.models import make_chat
 from skillopt.app.prepare import Prepared
-from skillopt.app.secrets import scrubber
 from skillopt.domain.errors import (
     BudgetReachedError,
     InterruptedRunError,
@@ -81,7 +80,7 @@ async def opened(
         clock=clock,
         limits=config.limits,
         retry=config.retry,
-        scrub=scrubber().text,
+        scrub=prepared.scrub,
     )
     run = Run(terms, Observers(observers))
     lab = Lab(

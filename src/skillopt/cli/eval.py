@@ -65,6 +65,7 @@ def command(config: Path, **options: Unpack[EvalOptions]) -> int:
 
 
 async def _measure(prepared: Prepared, options: EvalOptions) -> tuple[Measured, ...]:
+    from skillopt.app.secrets import scrubbed_skill
     from skillopt.app.session import Exam, eval_session
     from skillopt.app.skills import read_skill
     from skillopt.app.workspace import opened_journal
@@ -73,7 +74,11 @@ async def _measure(prepared: Prepared, options: EvalOptions) -> tuple[Measured, 
 
     clock = SystemClock()
     path = options["skill"]
-    skill = prepared.plan.seed_skill if path is None else read_skill(prepared.root, path)
+    skill = prepared.plan.seed_skill
+    if path is not None:
+        skill, warnings = scrubbed_skill(read_skill(prepared.root, path), prepared.scrub)
+        for warning in warnings:
+            click.echo(f"warning: {warning}", err=True)
     exam = Exam(skill=skill, split=SplitName.parse(options["split"]), trials=options["trials"])
     async with opened_journal(prepared.workspace, clock) as journal:
         return await eval_session(prepared, journal, clock, exam, ())

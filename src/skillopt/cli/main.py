@@ -58,14 +58,6 @@ class LazyGroup(click.Group):
             raise TypeError(f"{entry.module}.command is no click.Command")
         return command
 
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Refuse an unknown name as we refuse all: with the valid names and the nearest."""
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS and not ctx.resilient_parsing:
-            raise unknown_name("command", args[0], COMMANDS)
-        return super().resolve_command(ctx, args)
-
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the table without loading a command."""
         with formatter.section("Commands"):
@@ -98,6 +90,9 @@ def main(arguments: Sequence[str] | None = None, command: click.Command = progra
         show_error(error)
         _show_traceback()
         return error.exit_code
+    except (click.NoSuchCommand, click.NoSuchOption) as error:
+        show_error(_unknown(error))
+        return 2
     except click.ClickException as error:
         show_panel(error_panel(error.format_message(), hint=_help_for(error)))
         return 2
@@ -110,6 +105,16 @@ def main(arguments: Sequence[str] | None = None, command: click.Command = progra
         _show_bug(error)
         return BROKEN
     return result if isinstance(result, int) else 0
+
+
+def _unknown(error: click.NoSuchCommand | click.NoSuchOption) -> SkilloptError:
+    """Refuse an unknown name as we refuse all: with the valid names and the nearest."""
+    context = click.Context(program) if error.ctx is None else error.ctx
+    if isinstance(error, click.NoSuchOption):
+        spellings = [name for one in context.command.get_params(context) for name in one.opts if name.startswith("-")]
+        return unknown_name("option", error.option_name, spellings)
+    names = context.command.list_commands(context) if isinstance(context.command, click.Group) else []
+    return unknown_name("command", error.command_name, names)
 
 
 def _help_for(error: click.ClickException) -> str:

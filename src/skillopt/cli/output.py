@@ -49,8 +49,10 @@ def show_error(error: SkilloptError) -> None:
 def show_panel(panel: str) -> None:
     """Write an error panel to stderr, its first word in red on a terminal."""
     from skillopt.app.environ import variables
+    from skillopt.app.secrets import scrubber
 
-    first, colon, rest = panel.partition(":")
+    # what a provider, a file or an argument said may hold a secret
+    first, colon, rest = scrubber().text(panel).partition(":")
     if wants_colour(sys.stderr, variables()):
         first = click.style(first, fg="red", bold=True)
     click.echo(f"{first}{colon}{rest}", err=True, color=True)

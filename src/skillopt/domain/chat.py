@@ -51,8 +51,11 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="reply"):
 
     def scrubbed(self, scrub: Callable[[str], str]) -> Reply:
         """Return this reply without secrets and half characters; the same object when there was nothing to change."""
-        text = scrub(without_halves(self.text))
-        return self if text == self.text else msgspec.structs.replace(self, text=text)
+        said = (self.text, self.model, self.request_id)
+        text, model, request_id = clean = tuple(scrub(without_halves(part)) for part in said)
+        if clean == said:
+            return self
+        return msgspec.structs.replace(self, text=text, model=model, request_id=request_id)
 
 
 class ModelIdentity(msgspec.Struct, frozen=True, kw_only=True):

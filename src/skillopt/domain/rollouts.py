@@ -7,11 +7,15 @@ import msgspec
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="failure"):
-    """Why a unit of work has no answer, and who must act; never shown to an optimizer as a mistake of the skill."""
+    """Why a unit of work has no answer, and who must act; never shown to an optimizer as a mistake of the skill.
+
+    `passing` says that the same request might be answered another time: an outage, not a refusal.
+    """
 
     kind: str
     who: str
     message: str
+    passing: bool = False
 
 
 class Answered(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="answered"):

@@ -12,7 +12,7 @@ import msgspec
 from skillopt.domain.chat import Message
 from skillopt.domain.errors import TaskError, UsageError
 from skillopt.domain.scores import Score
-from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split
+from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split, split_counts
 from skillopt.environments import checks
 from skillopt.environments.answers import RegexAnswer, extractor
 from skillopt.environments.graders import Grader, grader
@@ -33,6 +33,9 @@ class SplitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
     ratio: tuple[int, int, int] = (2, 1, 7)
     seed: int = 42
+
+    def __post_init__(self) -> None:
+        split_counts(0, self.ratio)
 
 
 class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,8 +58,8 @@ class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     path: A folder with a file of tasks for each split, or one file that is cut by `split`.
     split: How one file is cut; a folder is split already.
     limit: How many tasks of each split are used.
-    grader: How an answer is measured against a reference: exact, contains, number, f1, choice, json or anls.
-    answer: Where the answer stands in a reply: tag, last_line, full, or a `regex`.
+    grader: The name of the grader that measures an answer against a reference.
+    answer: The name of the mode that finds the answer in a reply, or a `regex`.
     prompt: Templates in place of the default prompt.
     allow_paths: Folders outside the task folder in which the files that tasks name may lie.
     """
@@ -69,6 +72,11 @@ class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     answer: str | RegexAnswer = "tag"
     prompt: PromptSettings = PromptSettings()
     allow_paths: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        # a misspelt name is said with its place in the config, before a file is read
+        grader(self.grader)
+        extractor(self.answer)
 
 
 class Dataset:
@@ -85,7 +93,6 @@ class Dataset:
     @classmethod
     def load(cls, settings: DatasetSettings, folder: Path) -> Dataset:
         """Return the dataset of a config that stands in `folder`."""
-        extractor(settings.answer)  # a misspelt setting is said before a long file is read
         path = folder / settings.path
         home = _Home(
             (path if path.is_dir() else path.parent).resolve(),

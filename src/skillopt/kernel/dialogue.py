@@ -143,7 +143,7 @@ def _read(run: Run, outcome: Outcome, contract: type[Contract]) -> Contract | Un
         # once more, because JSON can spell a secret in ways that hid it in the reply
         return _with_texts(parse_reply(outcome.text, contract), run.scrub)
     except UnreadableError as error:
-        return Unusable(kind="Unreadable", why=str(error)[:_SHOWN_WHY])
+        return Unusable(kind="Unreadable", why=run.scrub(str(error))[:_SHOWN_WHY])
 
 
 def _repair(asker: Asker, prompt: Messages, outcome: Outcome, problem: object) -> Ask:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from skillopt.domain.chat import Reply
-from skillopt.domain.errors import InternalError, SkilloptError, StoreError
+from skillopt.domain.errors import InternalError, SkilloptError, StoreError, UnavailableError
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING
 from skillopt.kernel.events import Event, PhaseBegan, PhaseEnded, Signal, UnitSettled
@@ -145,6 +145,7 @@ class Run:
         complete = tuple(outcome for outcome in outcomes if outcome is not None)
         if len(complete) != len(works):
             raise InternalError(f"Phase {path!r} ended with {len(complete)} outcomes for {len(works)} units.")
+        _refuse_outage(path, complete)
         record = PhaseRecord(path=path, outcomes=complete)
         self._journal.close_phase(self._handle, record)
         await self._journal.sync()
@@ -217,6 +218,16 @@ class Run:
             failed=causes.total(),
             causes=dict(sorted(causes.items())),
             usage=usage,
+        )
+
+
+def _refuse_outage(path: str, outcomes: Sequence[Ref | Failure]) -> None:
+    """A phase in which nobody answered is an outage: it stays open, so that running again tries it again."""
+    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure) and outcome.passing]
+    if failures and len(failures) == len(outcomes):
+        raise UnavailableError(
+            f"None of the {len(failures)} requests of {path} was answered; the last: {failures[-1].message}",
+            hint="When the model answers again, run the same command: it goes on from here.",
         )
 
 

@@ -30,6 +30,10 @@ class GateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     weight: float = 0.5
     max_failed: float = 0.1
 
+    def __post_init__(self) -> None:
+        if not (0.0 <= self.weight <= 1.0 and 0.0 <= self.max_failed <= 1.0):
+            raise ValueError("gate.weight and gate.max_failed are shares: numbers from 0 to 1")
+
     @property
     def compared(self) -> Metric:
         """The number the gate compares."""

@@ -28,6 +28,7 @@ class Transactions:
         self._sessions: list[RunHandle] = []
         self._inserts = {(table, rows): codec.insert(table, rows) for table in codec.COLUMNS for rows in _CHUNKS}
         self._unsynced = False
+        self._level = ""
         self.log_grew = False
 
     def watch(self, session: RunHandle) -> None:
@@ -66,7 +67,10 @@ class Transactions:
 
     def _begin(self, *, durable: bool) -> None:
         # FULL syncs the log at the commit, and with it all commits before; NORMAL leaves it to the system
-        self._connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        level = "FULL" if durable else "NORMAL"
+        if level != self._level:
+            self._connection.execute(f"PRAGMA synchronous = {level}")
+            self._level = level
         self._connection.execute("BEGIN IMMEDIATE")
 
     def _commit(self, at: float, *, durable: bool) -> None:

@@ -53,6 +53,9 @@ class OptimizerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     min_edit_budget: int = 2
     schedule: Literal["constant", "linear", "cosine", "unlimited"] = "cosine"
 
+    def __post_init__(self) -> None:
+        self.budgets.at(1, 1)
+
     @property
     def budgets(self) -> BudgetSchedule:
         """The edit budget by step."""
@@ -74,6 +77,12 @@ class StopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     when: Literal["solved", "never"] = "solved"
     patience: int | None = None
     target: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.patience is not None and self.patience < 0:
+            raise ValueError("stop.patience must be 0 or more, or null")
+        if self.target is not None and not 0.0 <= self.target <= 1.0:
+            raise ValueError("stop.target must be a score, from 0 to 1, or null")
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, dict=True):

@@ -7,6 +7,7 @@ import sys
 import click
 import pytest
 
+from skillopt import __version__
 from skillopt.cli.main import COMMANDS, LazyGroup, main, program
 from skillopt.domain.errors import (
     AdoptionRefusedError,
@@ -48,7 +49,7 @@ def test_help_lists_every_command_without_loading_one(capsys: pytest.CaptureFixt
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("skillopt ")
+    assert capsys.readouterr().out == f"skillopt {__version__}\n"
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("trian", "train"), ("confg", "config"), ("docter", "doctor")])
@@ -112,10 +113,8 @@ def test_the_traceback_is_shown_when_asked(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["train", "--cuont", "3"], "No such option"),
         (["train", "--count", "many"], "not a valid integer"),
         (["train", "extra"], "unexpected extra argument"),
-        (["--nonsense"], "No such option"),
     ],
 )
 def test_wrong_usage_is_2_and_points_to_help(

@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 
 from skillopt.domain.errors import UsageError
+from skillopt.domain.scrub import Scrubber
 
 Scalar = str | int | float | bool | None
 KeyPath = tuple[str | int, ...]
@@ -151,12 +152,14 @@ def names_secret(key: str | int) -> bool:
 
 
 def literal_secrets(tree: Node, is_reference: Callable[[str], bool]) -> tuple[Problem, ...]:
-    """Return every value under a secret's name that is written out; the value itself is never repeated."""
+    """Return every value that is a secret, by its name or by its form; the value itself is never repeated."""
     advice = "a secret is written out here; write ${NAME}, a variable that has it"
+    scrub = Scrubber().text
     return tuple(
         Problem(origin=node.origin, path=path, text=advice)
         for path, node in _scalars(tree, ())
-        if any(names_secret(key) for key in path) and not _harmless(node.value, is_reference)
+        if (any(names_secret(key) for key in path) and not _harmless(node.value, is_reference))
+        or (isinstance(node.value, str) and scrub(node.value) != node.value)
     )
 
 

@@ -148,7 +148,8 @@ class Payments:
 
 
 def _failure(error: SkilloptError) -> Failure:
-    return Failure(kind=type(error).__name__, who=error.who, message=str(error))
+    passing = isinstance(error, ProviderError) and error.retryable
+    return Failure(kind=type(error).__name__, who=error.who, message=str(error), passing=passing)
 
 
 def _charge(error: ProviderError | AgentError, worst: Usage) -> Usage:

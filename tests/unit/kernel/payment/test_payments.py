@@ -135,7 +135,7 @@ def test_what_a_failed_attempt_is_charged(error: SkilloptError, charged: Usage) 
 def test_after_the_last_attempt_the_failure_is_the_outcome() -> None:
     chat = Script(UnavailableError(f"down: {SECRET}", hint=f"look at {SECRET}"))
     office, outcome = paid(chat, retry=RetrySettings(attempts=3))
-    assert outcome == Failure(kind="UnavailableError", who="provider", message="down: *** look at ***")
+    assert outcome == Failure(kind="UnavailableError", who="provider", message="down: *** look at ***", passing=True)
     assert chat.calls == 3
     waits = office.waits()
     assert [wait is None for wait in waits] == [False, False, True]
