@@ -43,7 +43,10 @@ def scrubbed_tasks(tasks: TaskSet, scrub: Scrub) -> TaskSet:
     """
     splits = {split.value: tuple(_scrubbed(task, scrub) for task in tasks.of(split)) for split in SplitName}
     changed = [
-        new.id for split in SplitName for new, old in zip(splits[split.value], tasks.of(split), strict=True) if new != old
+        new.id
+        for split in SplitName
+        for new, old in zip(splits[split.value], tasks.of(split), strict=True)
+        if new != old
     ]
     warnings = tuple(scrub(warning) for warning in tasks.warnings)
     if changed:

@@ -29,7 +29,7 @@ from skillopt.kernel.events import Measured, RunBegan
 from skillopt.kernel.journal import Journal, RunHandle
 from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.observers import Observers
-from skillopt.kernel.ports import Chat, Clock, Observer
+from skillopt.kernel.ports import Clock, Observer
 from skillopt.kernel.run import Run
 from skillopt.kernel.view import RunView, view_of, whole
 from skillopt.kernel.work import Asker
@@ -86,8 +86,14 @@ async def opened(
     lab = Lab(
         run=run,
         environment=prepared.environment,
-        target=_asker("rollout", "target", target, models.target.max_tokens),
-        optimizer=_asker("reflect", "optimizer", optimizer, models.optimizer.max_tokens),
+        target=Asker(
+            verb="rollout",
+            role="target",
+            chat=target,
+            max_tokens=models.target.max_tokens,
+            version=prepared.environment.version,
+        ),
+        optimizer=Asker(verb="reflect", role="optimizer", chat=optimizer, max_tokens=models.optimizer.max_tokens),
         reflect_settings=config.reflect,
         gate_settings=config.gate,
     )
@@ -221,10 +227,6 @@ def _own(journal: Journal, name: str, plan: bytes) -> RunHandle:
             hint="Choose another --run, or change it back; a cap under limits may change freely.",
         )
     return journal.open_run(name, plan)
-
-
-def _asker(verb: str, role: str, chat: Chat, max_tokens: int) -> Asker:
-    return Asker(verb=verb, role=role, chat=chat, max_tokens=max_tokens)
 
 
 def _began(prepared: Prepared, name: str) -> RunBegan:

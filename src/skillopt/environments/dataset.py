@@ -3,7 +3,6 @@ Owns its config section, finding the splits and the rules of a usable row; refus
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Annotated, Literal, NamedTuple
 
@@ -19,7 +18,7 @@ from skillopt.environments.graders import Grader, grader
 from skillopt.environments.prompt import PromptSettings
 from skillopt.environments.rows import TaskRows, read_rows, suffixes
 
-ENVIRONMENT_VERSION = "dataset-1"  # raise it when the same task would be put or graded differently
+ENVIRONMENT_VERSION = "dataset-1"  # raise it when the same messages would be put differently
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -87,8 +86,6 @@ class Dataset:
         self._settings = settings
         self._extract = extractor(settings.answer)
         self._grade = grader(settings.grader).grade
-        shape = msgspec.json.encode((settings.prompt, settings.answer, settings.grader))
-        self._version = f"{ENVIRONMENT_VERSION}-{hashlib.sha256(shape).hexdigest()[:16]}"
 
     @classmethod
     def load(cls, settings: DatasetSettings, folder: Path) -> Dataset:
@@ -110,8 +107,8 @@ class Dataset:
 
     @property
     def version(self) -> str:
-        """Changes when the same task would be put or graded differently."""
-        return self._version
+        """Changes when the same messages would be put differently; settings show in the messages themselves."""
+        return ENVIRONMENT_VERSION
 
     def messages(self, task: Task, rendered_skill: str) -> tuple[Message, ...]:
         """Return what the target is sent; never a reference or a check."""

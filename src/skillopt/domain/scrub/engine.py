@@ -125,5 +125,8 @@ def needles_from(variables: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _family_of_key(key: str) -> Family | None:
-    hit = patterns.name_end().search(key)
-    return family_of(key[: hit.start()], hit.group(1)) if hit else None
+    hit = patterns.name_end().search(key.encode("utf-8", "replace"))
+    if hit is None:
+        return None
+    word: str = hit.group(1).decode("ascii")
+    return family_of(key[: -len(word)], word)

@@ -136,7 +136,7 @@ def rules_for(prefix: bytes) -> tuple[tuple[int, re2._Regexp], ...]:
 @functools.cache
 def name_end() -> re2._Regexp:
     """Return the pattern of a dict key whose last component is a credential word."""
-    return re2.compile(rf"(?i)({CREDENTIAL_WORDS})$")
+    return compiled_bytes(rf"(?i:({CREDENTIAL_WORDS}))$")
 
 
 @functools.cache

@@ -52,6 +52,7 @@ _SHORTEST_SAID = 6
 _SHORTEST_LOOSE = 7
 _SHORTEST_SHUFFLED = 10
 _LONG = 16
+_LONGEST_PATH_WORD = 32
 _FEWEST_LETTERS = 6
 _PASSPHRASE_WORDS = 4
 _CODE_START_TEXT = "await function lambda new not return throw typeof yield async if for in is with and or"
@@ -127,9 +128,10 @@ def looks_like_path(value: str) -> bool:
     """Say whether the value reads as a file path, not as a random string that happens to contain slashes."""
     if not _path().search(value):
         return False
-    digits = sum(char.isdigit() for char in value)
-    uppers = sum(char.isupper() for char in value)
-    return not (len(value) >= 32 and "." not in value and digits >= 3 and uppers >= 5)
+    if len(value) < _LONGEST_PATH_WORD or "." in value:
+        return True
+    digits, uppers = sum(map(str.isdigit, value)), sum(map(str.isupper, value))
+    return not ((digits >= 3 and uppers >= 5) or uppers >= len(value) / 5)
 
 
 def is_placeholder(value: str) -> bool:

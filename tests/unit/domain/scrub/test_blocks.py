@@ -38,7 +38,7 @@ def test_a_block_is_hidden_whole(label: str) -> None:
     "carried",
     [
         json.dumps(block())[1:-1],
-        json.dumps(json.dumps(block()))[1:-1],
+        json.dumps(json.dumps(block()))[3:-3],
         block().replace("\n", "\r\n"),
         block().replace("\n", "\n    "),
         block().replace("\n", '\\n"\n"'),

@@ -1,4 +1,4 @@
-"""What the scrubber promises as a whole: nothing planted is left, nothing innocent is touched, and twice is as good as once."""
+"""What the scrubber promises as a whole: nothing planted is left, nothing innocent touched, and once is enough."""
 
 from __future__ import annotations
 
@@ -89,26 +89,66 @@ def test_different_values_have_different_tokens() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "scrubbed"),
+    "text",
     [
-        ("password is [SECRET:password:12ab]", None),
-        ("API_KEY=[SECRET:openai-key:00ff] done", None),
-        ("[SECRET:a:1234][SECRET:b:5678]", None),
-        ("[SECRET:not-a-token]", None),
-        ("postgres://bob:[SECRET:password:12ab]@db/x", None),
+        "password is [SECRET:password:12ab]",
+        "API_KEY=[SECRET:openai-key:00ff] done",
+        "[SECRET:a:1234][SECRET:b:5678]",
+        "[SECRET:not-a-token]",
+        "postgres://bob:[SECRET:password:12ab]@db/x",
     ],
 )
-def test_tokens_are_left_alone(text: str, scrubbed: str | None) -> None:
-    assert Scrubber(["[SECRET:password:12ab]", "SECRET:b"]).text(text) == (scrubbed or text)
+def test_tokens_are_left_alone(text: str) -> None:
+    assert Scrubber(["[SECRET:password:12ab]", "SECRET:b"]).text(text) == text
 
 
 FRAGMENTS = (
-    "\n", " ", '"', "'", '\\"', "\\n", "x", "é", "日", "\ud800", "[SECRET:", "[SECRET:a-b:12ab]", "]", "=", ",", ".", "-", "@", "@host",
-    "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "-----", "MIIEowIBAAKCAQEA1234567890abcdefMIIE",
-    "password=", "password: ", "token is ", "API_KEY=", "Authorization: ", "Bearer ", "--password ", "://", "bob:", "hunter2",
-    GITHUB, "sk-proj-", "AKIAABCDEFGHIJKLMNOP", "eyJhbGciOiJIUzI1NiJ9", "%20", "%3D", "1234567890:", "needle-value-99",
-    base64.b64encode(GITHUB.encode()).decode(), "<password>", "${X}", "curl -u a:",
-)  # fmt: skip
+    "\n",
+    " ",
+    '"',
+    "'",
+    '\\"',
+    "\\n",
+    "x",
+    "é",
+    "日",
+    "\ud800",
+    "[SECRET:",
+    "[SECRET:a-b:12ab]",
+    "]",
+    "=",
+    ",",
+    ".",
+    "-",
+    "@",
+    "@host",
+    "-----BEGIN RSA PRIVATE KEY-----",
+    "-----END RSA PRIVATE KEY-----",
+    "-----",
+    "MIIEowIBAAKCAQEA1234567890abcdefMIIE",
+    "password=",
+    "password: ",
+    "token is ",
+    "API_KEY=",
+    "Authorization: ",
+    "Bearer ",
+    "--password ",
+    "://",
+    "bob:",
+    "hunter2",
+    GITHUB,
+    "sk-proj-",
+    "AKIAABCDEFGHIJKLMNOP",
+    "eyJhbGciOiJIUzI1NiJ9",
+    "%20",
+    "%3D",
+    "1234567890:",
+    "needle-value-99",
+    base64.b64encode(GITHUB.encode()).decode(),
+    "<password>",
+    "${X}",
+    "curl -u a:",
+)
 TEXTS = st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join)
 SCRUBBER = Scrubber(["needle-value-99", "first line\nsecond line"])
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import pytest
 
 from skillopt.domain.scrub.patterns import compiled, gate_with
-from skillopt.testing.secrets import hard_negatives, planted
+from skillopt.testing.secrets import Planted, hard_negatives, planted
 
 
 @pytest.mark.parametrize("secret", planted(11, 130), ids=lambda secret: secret.kind)
-def test_the_gate_opens_for_a_secret_and_names_its_hit(secret: object) -> None:
-    line = str(getattr(secret, "line", "")).encode()
-    hit = compiled().gate.search(line)
+def test_the_gate_opens_for_a_secret_and_names_its_hit(secret: Planted) -> None:
+    hit = compiled().gate.search(secret.line.encode())
     assert hit is not None
     assert compiled().alternatives.Match(hit.group())
 

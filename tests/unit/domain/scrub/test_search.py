@@ -1,8 +1,6 @@
-"""How finds are made one, and that a hostile text costs no more than its length."""
+"""How finds are made one, and which provider names them."""
 
 from __future__ import annotations
-
-import pytest
 
 from skillopt.domain.scrub.contexts import Found
 from skillopt.domain.scrub.search import findings, merged, provider_secret
@@ -33,25 +31,3 @@ def test_only_formats_of_providers_count_inside_encodings() -> None:
     inside = provider_secret(b"x glpat-aB3dE5gH7jK9mN1pQ3sT y")
     assert inside is not None
     assert inside.value == b"glpat-aB3dE5gH7jK9mN1pQ3sT"
-
-
-@pytest.mark.parametrize(
-    "piece",
-    [
-        "token=",
-        "token='",
-        'token=\\"',
-        "sk-",
-        "://a:b@",
-        "eyJ",
-        "%20ghp_",
-        "[SECRET:",
-        "A_KEY=",
-        "-----BEGIN PRIVATE KEY-----",
-        "Z2hwX",
-        "AccountKey=",
-    ],
-)
-def test_a_hostile_text_is_searched_in_linear_time(piece: str) -> None:
-    # Were it quadratic, this would take minutes; linear, it takes a moment.
-    assert len(list(findings((piece * 20_000).encode()[:60_000]))) >= 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,17 +16,39 @@ BEGIN = "-----BEGIN RSA PRIVATE KEY-----"
 END = "-----END RSA PRIVATE KEY-----"
 BODY = "MIIEowIBAAKCAQEA1234567890abcdefMIIE"
 FRAGMENTS = (
-    "\n", "\n", BEGIN, END, BODY, "-----", " ", "=", '"', "\\n", "é", "日", "\ud800", "password: hunter2", "password=", "[SECRET:a:12ab]",
-    "sk-ant-api03-", "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9b", "needle-", "value-99", "token", "Bearer ", "://a:", "b3c@",
+    "\n",
+    "\n",
+    BEGIN,
+    END,
+    BODY,
+    "-----",
+    " ",
+    "=",
+    '"',
+    "\\n",
+    "é",
+    "日",
+    "\ud800",
+    "password: hunter2",
+    "password=",
+    "[SECRET:a:12ab]",
+    "sk-ant-api03-",
+    "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9b",
+    "needle-",
+    "value-99",
+    "token",
+    "Bearer ",
+    "://a:",
+    "b3c@",
     *(secret.line for secret in planted(5, 150)),
-)  # fmt: skip
+)
 TEXTS = st.lists(st.sampled_from(FRAGMENTS), max_size=20).map("".join)
 
 
 def streamed(text: str, cuts: list[int]) -> str:
     stream = SCRUBBER.stream()
     bounds = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
-    parts = [stream.feed(text[start:end]) for start, end in zip(bounds, bounds[1:], strict=False)]
+    parts = [stream.feed(text[start:end]) for start, end in pairwise(bounds)]
     return "".join([*parts, stream.finish()])
 
 

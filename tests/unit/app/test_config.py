@@ -1,0 +1,222 @@
+"""What names a run: the digest of its plan."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from skillopt.app.config import Config, Model, OpenAIModel, ScriptedModel, plan_bytes, plan_difference
+from skillopt.app.settings.layers import dotted
+from skillopt.app.settings.load import load
+from skillopt.app.settings.schema import leaves
+from skillopt.domain.errors import UsageError
+from skillopt.domain.skill import Skill
+from skillopt.domain.tasks import Task, TaskSet
+from tests.unit.app.projects import over_http, settings
+
+SKILL = Skill.from_text("Be brief.\n")
+TASKS = TaskSet(
+    train=(Task(id="a", input="1 + 1?", reference="2"), Task(id="b", input="1 + 2?", reference="3")),
+    val=(Task(id="c", input="2 + 2?", reference="4"),),
+    test=(Task(id="d", input="3 + 3?", reference="6"),),
+)
+
+# what decides nothing that is asked or answered: where things are, who pays, how long to wait, how much to spend
+IGNORED = {
+    "environment.path": "elsewhere",
+    "environment.allow_paths": "[data]",
+    "models.target.api_key": "'${SOME_KEY}'",
+    "models.target.headers": "{x-title: mine}",
+    "models.target.timeout": "7.5",
+    "models.target.stall_seconds": "7.5",
+    "models.target.price": "{input: 1.0, output: 2.0}",
+    "limits.calls": "10",
+    "limits.tokens": "10",
+    "limits.usd": "1.5",
+    "limits.seconds": "2.5",
+    "limits.concurrency": "auto",
+    "limits.speculation": "3",
+    "limits.confirm_usd": "9.0",
+    "retry.attempts": "2",
+    "retry.seconds": "2.5",
+    "retry.first_wait": "2.5",
+    "retry.longest_wait": "2.5",
+}
+VARIED = {
+    "environment.grader": "contains",
+    "environment.answer": "full",
+    "environment.split": "{ratio: [1, 1, 1]}",
+    "environment.limit.train": "1",
+    "environment.limit.val": "1",
+    "environment.limit.test": "1",
+    "environment.prompt.system": "'{skill}!'",
+    "environment.prompt.user": "'{input}!'",
+    "models.target.base_url": "http://127.0.0.1:2/v1",
+    "models.target.model": "another",
+    "models.target.organization": "another",
+    "models.target.temperature": "0.5",
+    "models.target.max_tokens": "17",
+    "models.target.max_tokens_field": "max_completion_tokens",
+    "models.target.reasoning_effort": "low",
+    "models.target.seed": "3",
+    "models.target.extra_body": "{top_k: 3}",
+    "models.target.stream": "true",
+    "models.target.alias": "mine",
+    "models.judge.use": "target",
+    "train.epochs": "9",
+    "train.batch_size": "9",
+    "train.accumulation": "9",
+    "train.seed": "9",
+    "reflect.minibatch_size": "9",
+    "reflect.failures_only": "true",
+    "reflect.show_references": "true",
+    "reflect.transcript_characters": "900",
+    "optimizer.edit_budget": "9",
+    "optimizer.min_edit_budget": "0",
+    "optimizer.schedule": "linear",
+    "gate.rule": "force",
+    "gate.metric": "soft",
+    "gate.weight": "0.25",
+    "gate.max_failed": "0.25",
+    "stop.when": "never",
+    "stop.patience": "3",
+    "stop.target": "0.9",
+    "test": "[best]",
+}
+CONTENT = {"skill"}  # by its text, not by its path
+ONE_VALUE = {"environment.kind", "models.target.backend", "optimizer.mode"}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    written = tmp_path / "skillopt.yaml"
+    written.write_text(json.dumps(settings(models=over_http("http://127.0.0.1:1/v1"), limits={})), encoding="utf-8")
+    return written
+
+
+def read(path: Path, sets: Sequence[str] = ()) -> Config:
+    return load(path, Config, sets=sets, environ={}).config
+
+
+def plan_of(path: Path, sets: Sequence[str] = ()) -> bytes:
+    return plan_bytes(read(path, sets), SKILL, TASKS)
+
+
+def test_every_setting_is_known_to_name_a_run_or_not(path: Path) -> None:
+    known = {dotted(leaf) for leaf, _ in leaves(read(path))}
+    roles = {key.replace("models.target.", "models.optimizer.") for key in (*IGNORED, *VARIED, *ONE_VALUE)}
+    assert known == {*IGNORED, *VARIED, *CONTENT, *ONE_VALUE, *roles}
+
+
+@pytest.mark.parametrize("key", IGNORED)
+@pytest.mark.parametrize("role", ["target", "optimizer"])
+def test_a_setting_that_changes_no_answer_names_no_other_run(path: Path, key: str, role: str) -> None:
+    flag = f"{key.replace('target', role)}={IGNORED[key]}"
+    assert read(path, [flag]) != read(path)
+    assert plan_of(path, [flag]) == plan_of(path)
+
+
+@pytest.mark.parametrize("key", VARIED)
+@pytest.mark.parametrize("role", ["target", "optimizer"])
+def test_every_other_setting_names_another_run(path: Path, key: str, role: str) -> None:
+    of_role = key.replace("models.target.", f"models.{role}.")
+    differing = plan_difference(plan_of(path), plan_of(path, [f"{of_role}={VARIED[key]}"]))
+    assert [one for one in differing if one == of_role or one.startswith(f"{of_role}.")]
+
+
+def test_the_address_of_a_model_with_an_alias_is_only_where_it_is(path: Path) -> None:
+    def flags(port: int) -> list[str]:
+        return ["models.target.alias=mine", f"models.target.base_url=http://127.0.0.1:{port}/v1"]
+
+    assert plan_of(path, flags(1)) == plan_of(path, flags(2))
+
+
+def test_the_skill_names_a_run_by_its_text(path: Path) -> None:
+    config = read(path)
+    assert plan_bytes(config, SKILL, TASKS) == plan_bytes(read(path, ["skill=OTHER.md"]), SKILL, TASKS)
+    changed = plan_bytes(config, Skill.from_text("Be brief!\n"), TASKS)
+    assert plan_difference(plan_bytes(config, SKILL, TASKS), changed) == ("skill",)
+
+
+CHANGES = [
+    {"id": "z"},
+    {"input": "1+1?"},
+    {"context": "Sums."},
+    {"reference": "two"},
+    {"type": "sum"},
+    {"rubric": "Fair."},
+    {"group": "g"},
+    {"files": ("a.txt",)},
+]
+
+
+@pytest.mark.parametrize("split", ["train", "val", "test"])
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
+def test_each_task_names_a_run(path: Path, split: str, change: dict[str, object]) -> None:
+    tasks: tuple[Task, ...] = getattr(TASKS, split)
+    changed = msgspec.structs.replace(
+        TASKS, **{split: (*tasks[:-1], msgspec.structs.replace(tasks[-1], **change))}
+    )
+    before, after = plan_of(path), plan_bytes(read(path), SKILL, changed)
+    assert plan_difference(before, after) == (f"environment.path.{split}",)
+
+
+def test_the_order_of_tasks_and_an_added_task_name_a_run(path: Path) -> None:
+    turned = msgspec.structs.replace(TASKS, train=TASKS.train[::-1])
+    longer = msgspec.structs.replace(TASKS, test=(*TASKS.test, Task(id="e", input="?", reference="!")))
+    records = {plan_bytes(read(path), SKILL, tasks) for tasks in (TASKS, turned, longer)}
+    assert len(records) == 3
+
+
+def test_a_difference_names_dotted_keys_that_came_and_went() -> None:
+    old = b'{"a": {"b": 1, "c": {}}, "d": [1]}'
+    new = b'{"a": {"b": 2, "e": null}, "d": [1]}'
+    assert plan_difference(old, new) == ("a.b", "a.c")
+    assert plan_difference(old, old) == ()
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ({"backend": "scripted", "scenario": "ruels"}, "Did you mean 'rules'?"),
+        ({"backend": "scripted", "scenario": "rules,rte=0.3"}, "Did you mean 'rate'?"),
+        ({"backend": "scripted", "scenario": "rules,kinds=rate_limt"}, "Did you mean 'rate_limit'?"),
+        ({"backend": "scripted", "scenario": "rules,at=3:atuh"}, "Did you mean 'auth'?"),
+        ({"backend": "openai", "base_url": "127.0.0.1:80", "model": "m"}, "no http:// or https://"),
+    ],
+)
+def test_a_model_that_cannot_be_is_refused_when_it_is_read(model: dict[str, str], said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        msgspec.convert(model, Model)
+    assert said in str(refused.value)
+
+
+def test_models_are_told_apart_by_their_backend() -> None:
+    assert isinstance(msgspec.convert({"backend": "scripted", "scenario": "rules"}, Model), ScriptedModel)
+    url = {"backend": "openai", "base_url": "http://127.0.0.1/v1", "model": "m"}
+    assert isinstance(msgspec.convert(url, Model), OpenAIModel)
+
+
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        ("test=[best, best]", "test names a skill twice"),
+        ("optimizer.min_edit_budget=9", "min_edit_budget 9 is larger than edit_budget"),
+        ("gate.weight=1.5", "from 0 to 1"),
+        ("gate.max_failed=-0.1", "from 0 to 1"),
+        ("stop.target=85", "from 0 to 1"),
+        ("stop.patience=-1", "0 or more"),
+        ("environment.answer={regex: '('}", "environment"),
+        ("environment.split={ratio: [1, 0, 1]}", "A split ratio of"),
+        ("train.batch_size=0", "at least 1"),
+        ("limits.speculation=-1", "limits.speculation"),
+    ],
+)
+def test_what_cannot_work_is_said_before_anything_is_read_or_spent(path: Path, flag: str, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(path, [flag])
+    assert said in str(refused.value)
