@@ -17,7 +17,6 @@ from benchmarks.session import Cost, Meter, measure_val
 from benchmarks.workspace import Stub, folder, prepared, request_body, stub, write_project
 from skillopt.app.models import make_chat
 from skillopt.app.prepare import Prepared
-from skillopt.app.secrets import scrubber
 from skillopt.kernel.clock import SystemClock
 from skillopt.kernel.journal import Journal
 from skillopt.kernel.memory import MemoryJournal, MemoryShelf
@@ -121,7 +120,7 @@ def _do_all(ready: Prepared, opened: Callable[[Path], Journal]) -> Cost:
             handle=journal.open_run("layers", b""),
             clock=SystemClock(),
             limits=ready.config.limits,
-            scrub=scrubber().text,
+            scrub=ready.scrub,
         )
         run = Run(terms, Observers(()))
         works = Rollouts(

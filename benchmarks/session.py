@@ -10,9 +10,8 @@ from collections.abc import Sequence
 import msgspec
 
 from skillopt.app.prepare import Prepared
-from skillopt.app.session import Exam, eval_session
+from skillopt.app.session import opened
 from skillopt.app.workspace import opened_journal
-from skillopt.domain.tasks import SplitName
 from skillopt.kernel.clock import SystemClock
 from skillopt.kernel.ports import Observer
 
@@ -45,8 +44,14 @@ def measure_val(prepared: Prepared, observers: Sequence[Observer] = ()) -> Cost:
 
 async def _measure(prepared: Prepared, observers: Sequence[Observer]) -> None:
     clock = SystemClock()
-    exam = Exam(skill=prepared.plan.seed_skill, split=SplitName.VAL, trials=1)
-    async with opened_journal(prepared.workspace, clock) as journal:
-        (measured,) = await eval_session(prepared, journal, clock, exam, observers)
-    if measured.mean.failed or measured.mean.n != len(prepared.plan.val):
-        raise RuntimeError(f"only {measured.mean.n} of {len(prepared.plan.val)} tasks were answered")
+    tasks = prepared.plan.val
+    async with (
+        opened_journal(prepared.workspace, clock) as journal,
+        opened(prepared, journal, clock, "bench", observers) as session,
+    ):
+        board = await session.lab.measure(prepared.plan.seed_skill, tasks, label="bench", split="val")
+        await session.run.close()
+        journal.end_session(session.handle, "finished", "")
+        await journal.sync()
+    if board.n != len(tasks):
+        raise RuntimeError(f"only {board.n} of {len(tasks)} tasks were answered: {board.cause}")

@@ -483,7 +483,7 @@ def recorded(shelf: MemoryShelf) -> str:
 def test_no_secret_is_recorded_or_told(seeds: range) -> None:
     for seed in seeds:
         first = dice("which", seed).randrange(100)
-        secrets = [one for one in planted(seed, 200)[first:] if "\x1b" not in one.line][:4]
+        secrets = planted(seed, 200)[first : first + 4]
         fatal = FaultPlan(at=(), rate=0.3, seed=seed, kinds=(FaultKind.AUTH, FaultKind.CUT, FaultKind.CONTEXT))
         for faults in (some_faults(seed), fatal):
             home = with_secrets(small(seed).faulty(faults), secrets)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from skillopt.domain.errors import StoreError
 from skillopt.domain.skill import Skill
 from skillopt.kernel.events import Event, Measured, Signal, SkillKept, StepEnded
 from skillopt.kernel.view import RunView, StepView, fold
@@ -88,8 +89,14 @@ class RunFolder:
 
     def _bytes(self, name: str, data: bytes) -> None:
         path = self._path / name
-        make_folder(path.parent)
-        write_atomic(path, data)
+        try:
+            make_folder(path.parent)
+            write_atomic(path, data)
+        except OSError as error:
+            raise StoreError(
+                f"The run folder {self._path} cannot be written: {error.strerror}.",
+                hint="Make room or way for it, then run the same command again: the journal has everything.",
+            ) from error
 
 
 def _last(view: RunView) -> StepEnded:

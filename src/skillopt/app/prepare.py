@@ -14,6 +14,8 @@ from skillopt.app.models import references
 from skillopt.app.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.settings.load import load
 from skillopt.app.skills import read_skill
+from skillopt.domain.errors import UsageError
+from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.dataset import Dataset
 from skillopt.train.plan import Plan
 
@@ -47,6 +49,7 @@ def prepare(
     scrub = scrubber(references(config.models)).text
     skill, warnings = scrubbed_skill(read_skill(root, config.skill), scrub)
     loaded_tasks = scrubbed_tasks(Dataset.load(config.environment, root).tasks, scrub)
+    _refuse_what_nothing_does_yet(loaded_tasks)
     tasks = msgspec.structs.replace(loaded_tasks, warnings=(*warnings, *loaded_tasks.warnings))
     plan = Plan(
         seed_skill=skill,
@@ -67,3 +70,15 @@ def prepare(
         plan_record=record,
         digest=hashlib.sha256(record).hexdigest(),
     )
+
+
+def _refuse_what_nothing_does_yet(tasks: TaskSet) -> None:
+    """A rubric nobody judges and a file nobody opens must not look as if they counted."""
+    for split in SplitName:
+        for task in tasks.of(split):
+            field = "rubric" if task.rubric is not None else "files" if task.files else "images" if task.images else ""
+            if field:
+                raise UsageError(
+                    f"Task {task.id!r} ({split.value}) has {field}, which this version of skillopt cannot use yet.",
+                    hint=f"Take {field} out of the task, or the task out of the set.",
+                )

@@ -12,6 +12,7 @@ from skillopt.domain.errors import UsageError
 from skillopt.domain.scrub import Scrubber, needles_from
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, Task, TaskSet
+from skillopt.domain.texts import with_texts
 
 Scrub = Callable[[str], str]
 _NAMED = 5
@@ -60,17 +61,7 @@ _REPLACED = "A token such as [SECRET:environment:1a2b] takes its place in this r
 
 def _scrubbed(task: Task, scrub: Scrub) -> Task:
     """Return the task with every text in it scrubbed, but for the names of its files."""
-
-    def clean(value: object) -> object:
-        if isinstance(value, str):
-            return scrub(value)
-        if isinstance(value, list):
-            return [clean(item) for item in value]
-        return {key: clean(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-    plain = msgspec.to_builtins(task)
-    kept = {"files": plain.pop("files"), "images": plain.pop("images")}
-    return msgspec.convert({**{key: clean(value) for key, value in plain.items()}, **kept}, Task)
+    return msgspec.structs.replace(with_texts(task, scrub), files=task.files, images=task.images)
 
 
 def _value(reference: str) -> str | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 import msgspec
 
@@ -23,7 +24,6 @@ from skillopt.domain.errors import (
     UsageError,
 )
 from skillopt.domain.skill import Skill
-from skillopt.domain.state import TrainState
 from skillopt.domain.tasks import SplitName
 from skillopt.kernel.events import Measured, RunBegan
 from skillopt.kernel.journal import Journal, RunHandle
@@ -31,7 +31,7 @@ from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.ports import Clock, Observer
 from skillopt.kernel.run import Run
-from skillopt.kernel.view import RunView, view_of, whole
+from skillopt.kernel.view import view_of, whole
 from skillopt.kernel.work import Asker
 from skillopt.train.lab import Lab
 from skillopt.train.loop import train
@@ -60,6 +60,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
 
 
 Interrupt = Callable[[], None]
+Result = TypeVar("Result")
 Started = Callable[[Interrupt], None]
 
 
@@ -123,27 +124,27 @@ async def train_session(
     return Ended(summary=summary, error=error)
 
 
-def _interrupt(run: Run, training: asyncio.Future[TrainState]) -> Interrupt:
+def _interrupt(run: Run, work: asyncio.Future[Result]) -> Interrupt:
     def interrupt() -> None:
         """Stop asking for new work; called again, or after a while, give up what is under way."""
         if run.stopping:
-            training.cancel()
+            work.cancel()
             return
         run.stop(_interrupted())
-        asyncio.get_running_loop().call_later(_GRACE, training.cancel)
+        asyncio.get_running_loop().call_later(_GRACE, work.cancel)
 
     return interrupt
 
 
-async def _ending(training: asyncio.Future[TrainState]) -> SkilloptError | None:
-    """Wait for the loop, and return what stopped it before its end."""
+async def _ending(work: asyncio.Future[Result]) -> SkilloptError | None:
+    """Wait for the work, and return what stopped it before its end."""
     try:
-        await training
+        await work
     except SkilloptError as error:
         return error
     except asyncio.CancelledError:
-        if not training.cancelled():
-            training.cancel()
+        if not work.cancelled():
+            work.cancel()
             raise
         return _interrupted()
     return None
@@ -164,36 +165,47 @@ class Exam(msgspec.Struct, frozen=True, kw_only=True):
     trials: int = 1
 
 
-async def eval_session(
-    prepared: Prepared, journal: Journal, clock: Clock, exam: Exam, observers: Sequence[Observer]
-) -> tuple[Measured, ...]:
+class Examined(msgspec.Struct, frozen=True, kw_only=True):
+    """What an exam came to: the trials that were measured, and the error that stopped it, if one did."""
+
+    trials: tuple[Measured, ...]
+    error: SkilloptError | None
+
+
+async def eval_session(prepared: Prepared, journal: Journal, clock: Clock, exam: Exam, *, started: Started) -> Examined:
     """Measure a skill, once for each trial; answers that the workspace has are not asked again."""
     split = exam.split.value
-    tasks = prepared.environment.tasks.of(exam.split)
-    if not tasks:
+    if not prepared.environment.tasks.of(exam.split):
         raise UsageError(f"The {split} split is empty.", hint="Choose a split that has tasks.")
     name = f"eval-{split}-{exam.skill.rendered_digest[:12]}-{prepared.digest[:12]}"
-    async with opened(prepared, journal, clock, name, observers) as session:
-        for trial in range(exam.trials):
-            await session.lab.measure(exam.skill, tasks, label=f"trial_{trial}", split=split, trial=trial)
+    async with opened(prepared, journal, clock, name, ()) as session:
+        measuring = asyncio.ensure_future(_measured(session.lab, prepared, exam))
+        started(_interrupt(session.run, measuring))
+        error = await _ending(measuring)
         await session.run.close()
-        journal.end_session(session.handle, "finished", "")
+        trials = tuple(event for event in journal.events(name) if isinstance(event, Measured))[: exam.trials]
+        if error is None and not any(each.mean.n for each in trials):
+            error = UnavailableError(
+                f"The target answered none of the {len(trials[0].rows)} tasks ({trials[0].rows[0].cause}).",
+                hint="Look at models.target: skillopt doctor CONFIG --call.",
+            )
+        journal.end_session(session.handle, _status(error), "" if error is None else _reason(error))
         await journal.sync()
-    measured = tuple(event for event in journal.events(name) if isinstance(event, Measured))[: exam.trials]
-    if not any(each.mean.n for each in measured):
-        raise UnavailableError(
-            f"The target answered none of the {len(tasks)} tasks ({measured[0].rows[0].cause}).",
-            hint="Look at models.target: skillopt doctor CONFIG --call.",
-        )
-    return measured
+    return Examined(trials=trials, error=error)
+
+
+async def _measured(lab: Lab, prepared: Prepared, exam: Exam) -> None:
+    tasks = prepared.environment.tasks.of(exam.split)
+    for trial in range(exam.trials):
+        await lab.measure(exam.skill, tasks, label=f"trial_{trial}", split=exam.split.value, trial=trial)
 
 
 def conclude(prepared: Prepared, session: Opened, folder: RunFolder, error: SkilloptError | None) -> Summary:
     """End the session, fold the run once more, write its views, and return the summary."""
     journal, handle = session.journal, session.handle
     view = view_of(whole(journal.events(handle.name)))
-    status: Status = "finished" if error is None else "stopped" if isinstance(error, _STOPS) else "failed"
-    reason = _reason(view, error)
+    status = _status(error)
+    reason = ("" if view.ended is None else view.ended.stop_reason) if error is None else _reason(error)
     journal.end_session(handle, status, reason)
     spent = journal.spent(handle)
     ending = Ending(
@@ -209,12 +221,14 @@ def conclude(prepared: Prepared, session: Opened, folder: RunFolder, error: Skil
     return summary
 
 
-def _reason(view: RunView, error: SkilloptError | None) -> str:
-    if isinstance(error, BudgetReachedError):
-        return error.cap
-    if error is not None:
-        return type(error).__name__
-    return "" if view.ended is None else view.ended.stop_reason
+def _status(error: SkilloptError | None) -> Status:
+    if error is None:
+        return "finished"
+    return "stopped" if isinstance(error, _STOPS) else "failed"
+
+
+def _reason(error: SkilloptError) -> str:
+    return error.cap if isinstance(error, BudgetReachedError) else type(error).__name__
 
 
 def _own(journal: Journal, name: str, plan: bytes) -> RunHandle:

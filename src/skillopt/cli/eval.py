@@ -4,16 +4,18 @@ Owns the options and what is printed; refuses to know how a skill is measured.""
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 import msgspec
 
-from skillopt.cli.output import print_json, print_text
+from skillopt.cli.output import print_json, print_text, show_error
 
 if TYPE_CHECKING:
     from skillopt.app.prepare import Prepared
+    from skillopt.app.session import Examined
     from skillopt.kernel.events import Measured
 
 
@@ -50,25 +52,33 @@ def command(config: Path, **options: Unpack[EvalOptions]) -> int:
     from skillopt.app.prepare import prepare
 
     prepared = prepare(config, sets=options["sets"], environ=variables(), workspace=options["workspace"])
-    measured = asyncio.run(_measure(prepared, options))
+    examined = asyncio.run(_measure(prepared, options))
     if options["as_json"]:
         named = prepared.config.skill if options["skill"] is None else options["skill"]
-        print_json(EvalSummary(skill=named or "", split=options["split"], trials=measured))
+        print_json(EvalSummary(skill=named or "", split=options["split"], trials=examined.trials))
+    else:
+        _show(examined.trials)
+    if examined.error is None:
         return 0
+    show_error(examined.error)
+    return examined.error.exit_code
+
+
+def _show(trials: Sequence[Measured]) -> None:
     from skillopt.cli.words import score_words
     from skillopt.train.summary import score_row
 
-    for each in measured:
+    for each in trials:
         failed = f", {each.mean.failed} failed" if each.mean.failed else ""
         print_text(f"{each.label} on {each.split}: {score_words(score_row(each.mean))}{failed}")
-    return 0
 
 
-async def _measure(prepared: Prepared, options: EvalOptions) -> tuple[Measured, ...]:
+async def _measure(prepared: Prepared, options: EvalOptions) -> Examined:
     from skillopt.app.secrets import scrubbed_skill
     from skillopt.app.session import Exam, eval_session
     from skillopt.app.skills import read_skill
     from skillopt.app.workspace import opened_journal
+    from skillopt.cli.train import listen_for_signals
     from skillopt.domain.tasks import SplitName
     from skillopt.kernel.clock import SystemClock
 
@@ -81,4 +91,4 @@ async def _measure(prepared: Prepared, options: EvalOptions) -> tuple[Measured, 
             click.echo(f"warning: {warning}", err=True)
     exam = Exam(skill=skill, split=SplitName.parse(options["split"]), trials=options["trials"])
     async with opened_journal(prepared.workspace, clock) as journal:
-        return await eval_session(prepared, journal, clock, exam, ())
+        return await eval_session(prepared, journal, clock, exam, started=listen_for_signals)

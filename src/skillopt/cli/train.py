@@ -52,14 +52,16 @@ async def run_training(prepared: Prepared, *, name: str | None, fresh: bool) -> 
     clock = SystemClock()
     caps = prepared.config.limits.caps
     async with opened_journal(prepared.workspace, clock) as journal:
-        chosen = run_name(journal, name or prepared.default_name, fresh=fresh)
+        wanted = prepared.default_name if name is None else name
+        chosen = run_name(journal, wanted, fresh=fresh)
         with watching(sys.stderr, now=clock.now, environ=variables(), caps=caps) as console:
             return await train_session(
-                prepared, journal, clock, name=chosen, observers=(console,), started=_listen_for_signals
+                prepared, journal, clock, name=chosen, observers=(console,), started=listen_for_signals
             )
 
 
-def _listen_for_signals(interrupt: Interrupt) -> None:
+def listen_for_signals(interrupt: Interrupt) -> None:
+    """Let Ctrl-C and a request to end call `interrupt`, each time they come."""
     loop = asyncio.get_running_loop()
     for each in _SIGNALS:
         loop.add_signal_handler(each, interrupt)

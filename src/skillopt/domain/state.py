@@ -106,7 +106,7 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
             memory=Memory(tried=(*self.memory.tried, _tried(outcome))),
             steps_done=self.steps_done + 1,
             since_accept=self.since_accept + 1 if accepted is None else 0,
-            mute=self.mute + 1 if outcome.asked and not outcome.answered else 0,
+            mute=0 if outcome.answered else self.mute + (outcome.asked > 0),
             silent=0 if outcome.train.n else self.silent + 1,
             passed=self._passed(outcome.train) if accepted is None else frozenset(),
         )

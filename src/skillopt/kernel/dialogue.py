@@ -4,7 +4,7 @@ Owns all parsing of model JSON; refuses to know what the contracts mean."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Generic, TypeVar
 
 import json_repair
@@ -12,6 +12,7 @@ import msgspec
 
 from skillopt.domain.chat import Message, without_halves
 from skillopt.domain.rollouts import Failure
+from skillopt.domain.texts import with_texts
 from skillopt.kernel.run import Outcome, Run
 from skillopt.kernel.work import Ask, Asker
 
@@ -75,7 +76,7 @@ def parse_reply(text: str, contract: type[Contract]) -> Contract:
                 problem = str(error)
         if found is not None:
             return found
-    return _with_texts(_mended(text, contract, problem), without_halves)
+    return with_texts(_mended(text, contract, problem), without_halves)
 
 
 def _sources(text: str) -> Iterator[str]:
@@ -123,25 +124,12 @@ def _depth(text: str) -> int:
     return deepest
 
 
-def _with_texts(reply: Contract, change: Callable[[str], str]) -> Contract:
-    """Return the reply with every text in it changed."""
-
-    def changed(value: object) -> object:
-        if isinstance(value, str):
-            return change(value)
-        if isinstance(value, list):
-            return [changed(item) for item in value]
-        return {key: changed(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-    return msgspec.convert(changed(msgspec.to_builtins(reply)), type=type(reply))
-
-
 def _read(run: Run, outcome: Outcome, contract: type[Contract]) -> Contract | Unusable:
     if isinstance(outcome, Failure):
         return Unusable(kind=outcome.kind, why=outcome.message)
     try:
         # once more, because JSON can spell a secret in ways that hid it in the reply
-        return _with_texts(parse_reply(outcome.text, contract), run.scrub)
+        return with_texts(parse_reply(outcome.text, contract), run.scrub)
     except UnreadableError as error:
         return Unusable(kind="Unreadable", why=run.scrub(str(error))[:_SHOWN_WHY])
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from skillopt.domain.chat import Reply
 from skillopt.domain.errors import InternalError, SkilloptError, StoreError, UnavailableError
 from skillopt.domain.rollouts import Failure
-from skillopt.domain.usage import NOTHING
+from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.events import Event, PhaseBegan, PhaseEnded, Signal, UnitSettled
 from skillopt.kernel.journal import Key, PhaseRecord, Ref
 from skillopt.kernel.limits.ledger import Ledger
@@ -98,9 +98,12 @@ class Run:
         self.emit(PhaseBegan(path=path, verb=verb, units=len(works)))
         record = self._journal.phase(self._handle, path)
         if record is None:
-            record = await self._finish(path, works)
-        outcomes = self._outcomes(record, works)
-        self.emit(self._ended(record, verb, works, outcomes))
+            record, keys = await self._finish(path, works)
+        else:
+            keys = [work.key for work in works]
+        outcomes = self._outcomes(record, keys)
+        role = works[0].role if works else ""
+        self.emit(self._ended(record, keys, outcomes, verb=verb, role=role))
         return outcomes
 
     def hint(self, works: Sequence[Work]) -> None:
@@ -128,8 +131,12 @@ class Run:
         await asyncio.gather(*hints, return_exceptions=True)
         await self._journal.sync()
 
-    async def _finish(self, path: str, works: Sequence[Work]) -> PhaseRecord:
-        """Get an outcome for every work of a phase, and make them durable before anyone reads them."""
+    async def _finish(self, path: str, works: Sequence[Work]) -> tuple[PhaseRecord, list[Key]]:
+        """Get an outcome for every work of a phase, and make them durable before anyone reads them.
+
+        The keys are returned too: a work may be made each time it is looked at, and its key is what takes time.
+        """
+        keys: list[Key] = []
         outcomes: list[Ref | Failure | None] = [None] * len(works)
         phase = len(self._paths)
 
@@ -141,7 +148,7 @@ class Run:
             raise self._halt.reason
         if works:
             width = min(len(works), self._payments.slots(works[0].account).ceiling)
-            await work_through(self._unanswered(path, works, outcomes), settle, width=width, halt=self._halt)
+            await work_through(self._unanswered(path, works, keys, outcomes), settle, width=width, halt=self._halt)
         complete = tuple(outcome for outcome in outcomes if outcome is not None)
         if len(complete) != len(works):
             raise InternalError(f"Phase {path!r} ended with {len(complete)} outcomes for {len(works)} units.")
@@ -149,15 +156,16 @@ class Run:
         record = PhaseRecord(path=path, outcomes=complete)
         self._journal.close_phase(self._handle, record)
         await self._journal.sync()
-        return record
+        return record, keys
 
     def _unanswered(
-        self, path: str, works: Sequence[Work], outcomes: list[Ref | Failure | None]
+        self, path: str, works: Sequence[Work], keys: list[Key], outcomes: list[Ref | Failure | None]
     ) -> Iterator[tuple[int, Work]]:
         """Yield, in order, the works the journal has no answer for; the others get their outcome on the way."""
         for start in range(0, len(works), _CHUNK):
             chunk = works[start : start + _CHUNK]
-            found = self._journal.find([work.key for work in chunk])
+            keys += [work.key for work in chunk]
+            found = self._journal.find(keys[start:])
             for index, work in enumerate(chunk, start):
                 answer = self._flights.answer(work.key)
                 if answer is None and work.key in found:
@@ -184,40 +192,41 @@ class Run:
             with suppress(SkilloptError):
                 await self._flights.fly(work.key, lambda: self._payments.try_early(work))
 
-    def _outcomes(self, record: PhaseRecord, works: Sequence[Work]) -> tuple[Outcome, ...]:
+    def _outcomes(self, record: PhaseRecord, keys: Sequence[Key]) -> tuple[Outcome, ...]:
         """Read the phase back from the journal: what the loop sees, live and replayed, is what the journal holds."""
-        if len(record.outcomes) != len(works):
+        if len(record.outcomes) != len(keys):
             raise _diverged(self.name, record.path)
         stored = self._journal.fetch([outcome for outcome in record.outcomes if isinstance(outcome, Ref)])
         outcomes: list[Outcome] = []
-        for outcome, work in zip(record.outcomes, works, strict=True):
+        for outcome, key in zip(record.outcomes, keys, strict=True):
             if isinstance(outcome, Failure):
                 outcomes.append(outcome)
-            elif stored[outcome].key != work.key:
+                continue
+            found = stored[outcome]
+            if found.key != key:
                 raise _diverged(self.name, record.path)
-            else:
-                self._flights.remember(work.key, outcome)
-                outcomes.append(stored[outcome].answer)
+            self._flights.remember(key, outcome)
+            outcomes.append(found.answer)
         return tuple(outcomes)
 
     def _ended(
-        self, record: PhaseRecord, verb: str, works: Sequence[Work], outcomes: tuple[Outcome, ...]
+        self, record: PhaseRecord, keys: Sequence[Key], outcomes: tuple[Outcome, ...], *, verb: str, role: str
     ) -> PhaseEnded:
         """Count the phase: each answer is paid for by its first use in program order."""
-        usage = NOTHING
-        for work, outcome in zip(works, outcomes, strict=True):
-            if isinstance(outcome, Reply) and work.key not in self._counted:
-                self._counted.add(work.key)
-                usage = usage + outcome.usage
+        used: list[Usage] = []
+        for key, outcome in zip(keys, outcomes, strict=True):
+            if isinstance(outcome, Reply) and key not in self._counted:
+                self._counted.add(key)
+                used.append(outcome.usage)
         causes = Counter(outcome.kind for outcome in outcomes if isinstance(outcome, Failure))
         return PhaseEnded(
             path=record.path,
             verb=verb,
-            role=works[0].role if works else "",
+            role=role,
             answered=len(outcomes) - causes.total(),
             failed=causes.total(),
             causes=dict(sorted(causes.items())),
-            usage=usage,
+            usage=sum(used, NOTHING),
         )
 
 

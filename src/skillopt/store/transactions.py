@@ -17,7 +17,7 @@ from skillopt.store.runs import touch
 T = TypeVar("T")
 
 # rows go in by statements of these sizes: each statement lets go of the interpreter once, whatever its size
-_CHUNKS = (64, 8, 1)
+_CHUNKS = (64, 32, 16, 8, 4, 2, 1)
 
 
 class Transactions:

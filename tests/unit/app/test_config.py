@@ -40,7 +40,6 @@ IGNORED = {
     "limits.seconds": "2.5",
     "limits.concurrency": "auto",
     "limits.speculation": "3",
-    "limits.confirm_usd": "9.0",
     "retry.attempts": "2",
     "retry.seconds": "2.5",
     "retry.first_wait": "2.5",
@@ -158,9 +157,7 @@ CHANGES = [
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: next(iter(change)))
 def test_each_task_names_a_run(path: Path, split: str, change: dict[str, object]) -> None:
     tasks: tuple[Task, ...] = getattr(TASKS, split)
-    changed = msgspec.structs.replace(
-        TASKS, **{split: (*tasks[:-1], msgspec.structs.replace(tasks[-1], **change))}
-    )
+    changed = msgspec.structs.replace(TASKS, **{split: (*tasks[:-1], msgspec.structs.replace(tasks[-1], **change))})
     before, after = plan_of(path), plan_bytes(read(path), SKILL, changed)
     assert plan_difference(before, after) == (f"environment.path.{split}",)
 

@@ -86,7 +86,7 @@ def _inside(odd: dict[str, object]) -> dict[str, object]:
         ([(2, 0)], 1),
         ([(2, 0), (1, 0)], 2),
         ([(2, 0), (2, 1)], 0),
-        ([(2, 0), (0, 0)], 0),
+        ([(2, 0), (0, 0)], 1),
     ],
 )
 def test_how_long_the_optimizer_has_been_mute(steps: list[tuple[int, int]], mute: int) -> None:

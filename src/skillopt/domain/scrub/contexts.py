@@ -44,11 +44,12 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Value(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a value stands, and how it was written."""
+    """Where a value stands, and how it was written; `cut` if it may go on beyond where it was looked for."""
 
     start: int
     end: int
     style: Style
+    cut: bool = False
 
 
 def after_head(data: bytes, start: int, end: int, number: int) -> tuple[Found | None, int] | None:
@@ -72,14 +73,23 @@ def after_head(data: bytes, start: int, end: int, number: int) -> tuple[Found | 
         or not believable(text.decode("utf-8", "ignore"), family, value.style)
     ):
         return None, again
-    if value.end - value.start >= _JUDGED:
+    if value.cut:
         value = _value_after(data, hit, family, style, len(data))
     return _found(data, value, family), value.end
 
 
 def _value_after(data: bytes, hit: re2._Match, family: Family, style: Style, limit: int) -> Value:
     value = value_at(data, hit.end(2), hit.group(2), style, limit)
+    if b"%3" in data[hit.end(1) : hit.start(2)]:
+        sign = _encoded_sign().search(data, value.start, value.end)
+        return msgspec.structs.replace(value, end=sign.start()) if sign else value
     return _after_scheme(data, value, limit) if family is Family.HEADER else value
+
+
+@functools.cache
+def _encoded_sign() -> re.Pattern[bytes]:
+    """Return the pattern of what ends a value whose assignment is itself percent-encoded."""
+    return re.compile(rb"%2[267]|%7[dD]")
 
 
 def at_place(data: bytes, start: int, end: int, number: int) -> tuple[Found | None, int] | None:
@@ -106,9 +116,10 @@ def value_at(data: bytes, start: int, opener: bytes, style: Style, limit: int) -
     wide = style is Style.SHELL
     run = (_wide_run() if wide else _bare_run()).match(data, start, limit)
     end = run.end() if run else start
+    cut = end == limit < len(data)
     token = data.find(b"[SECRET:", start, end)
     end = end if token < 0 else token
-    return Value(start=start, end=_trimmed(data, start, end), style=Style.QUOTED if quote else style)
+    return Value(start=start, end=_trimmed(data, start, end), style=Style.QUOTED if quote else style, cut=cut)
 
 
 @functools.cache
@@ -159,7 +170,7 @@ def _unopened(data: bytes, start: int, end: int) -> bool:
 
 @functools.cache
 def _next_argument() -> re.Pattern[bytes]:
-    return re.compile(rb",[A-Za-z_][A-Za-z0-9_]*=|,[\\\"'{\[]|\\[nrt]|\\u[0-9a-f]{4}|\x1b|%2[267]|%7[dD]")
+    return re.compile(rb",[A-Za-z_][A-Za-z0-9_]*=|,[\\\"'{\[]|\\[nrt]|\\u[0-9a-f]{4}|\x1b")
 
 
 def _family(data: bytes, hit: re2._Match, name: str) -> Family | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 # A secret may follow a letter that is none: the end of an escape, of a colour code, of a percent-encoded sign.
-EDGE = r"(?:\b|\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]*m)"
+EDGE = r"(?:\b|\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}(?:\[[0-9;]*m)?|\x1b\[[0-9;]*m)"
 
 
 class Rule(msgspec.Struct, frozen=True, kw_only=True):

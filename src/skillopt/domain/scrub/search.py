@@ -12,7 +12,7 @@ import msgspec
 from skillopt.domain.scrub import blocks, contexts, encodings, patterns
 from skillopt.domain.scrub.contexts import Found
 from skillopt.domain.scrub.rules import RULES, SHAPES
-from skillopt.domain.scrub.values import is_mask, is_shuffled
+from skillopt.domain.scrub.values import is_jumbled, is_mask, is_shuffled
 
 _MINIMUM_RUN = 20
 _SHAPE_LENGTH = 400
@@ -175,4 +175,4 @@ def _wordy(value: bytes) -> bool:
     """Say whether what follows a weak prefix is words joined by dashes, not one long drawn piece."""
     pieces = _head(value).replace("_", "-").replace(".", "-").replace("/", "-").split("-")
     long = (piece for piece in pieces if len(piece) >= _LONG_PIECE)
-    return not any(is_shuffled(piece) or any(char.isdigit() for char in piece) for piece in long)
+    return not any(any(map(str.isdigit, piece)) or is_shuffled(piece) or is_jumbled(piece) for piece in long)

@@ -51,6 +51,7 @@ _SHORTEST_ID = 16
 _SHORTEST_SAID = 6
 _SHORTEST_LOOSE = 7
 _SHORTEST_SHUFFLED = 10
+_SHORTEST_JUMBLED = 12
 _LONG = 16
 _LONGEST_PATH_WORD = 32
 _FEWEST_LETTERS = 6
@@ -186,9 +187,8 @@ def _believable_in_prose(value: str, family: Family, style: Style) -> bool:
     """Judge a value that only words or blanks join to its name: there, more words than secrets follow."""
     if _technical().search(value) or not any(char.isdigit() for char in value):
         signed = style is Style.SAID and _signs(value) > 0 and not value[:-1].isalpha()
-        return family is Family.PASSWORD and (
-            signed or (value.isalpha() and len(value) >= _SHORTEST_MACHINE and is_shuffled(value))
-        )
+        drawn = value.isalpha() and len(value) >= _SHORTEST_MACHINE and (is_shuffled(value) or is_jumbled(value))
+        return family is Family.PASSWORD and (signed or drawn)
     if family is Family.PASSWORD:
         return len(value) >= (_SHORTEST_SAID if style is Style.SAID else _SHORTEST_LOOSE)
     return _drawn(value, strict=style is Style.LOOSE)
@@ -197,12 +197,15 @@ def _believable_in_prose(value: str, family: Family, style: Style) -> bool:
 def _believable_letters(value: str, family: Family, style: Style) -> bool:
     """Judge a value without digits or signs: a weak password, or a word."""
     words = _words(value)
+    written_out = style in {Style.QUOTED, Style.SHELL}
+    if written_out and is_jumbled(value) and not any(len(word) >= 4 and word in _STAND_INS for word in words):
+        return True
     if len(value) >= (_SHORTEST_MACHINE if family is Family.PASSWORD else _SHORTEST_SHUFFLED) and is_shuffled(value):
         return True
     if any(word in _STAND_INS for word in words):
         return False
     if family is not Family.PASSWORD:
-        return len(value) >= _LONG and value.isalpha() and len(words) == 1 and style in {Style.QUOTED, Style.SHELL}
+        return len(value) >= _LONG and value.isalpha() and len(words) == 1 and written_out
     ordinary = len(value) < 6 or not value.isascii() or "." in value
     if style is Style.BARE:
         return not ordinary and value.isalpha() and value.islower()
@@ -239,6 +242,16 @@ def is_shuffled(value: str) -> bool:
     """Say whether cases alternate the way a machine draws them; camel case has fewer capitals."""
     turns = sum(before.isupper() != after.isupper() for before, after in itertools.pairwise(value))
     return turns >= len(value) * 0.35 and sum(char.isupper() for char in value) >= len(value) * 0.25
+
+
+def is_jumbled(value: str) -> bool:
+    """Say whether capitals stand as they do in no camel case: a lone small letter between them, or two runs of them."""
+    return len(value) >= _SHORTEST_JUMBLED and value.isalpha() and _jumble().search(value) is not None
+
+
+@functools.cache
+def _jumble() -> re.Pattern[str]:
+    return re.compile(r"[A-Z][a-z](?:[A-Z]|$)|[A-Z]{2}[a-z]+[A-Z]*[a-z]*[A-Z]{2}")
 
 
 def _words(value: str) -> tuple[str, ...]:

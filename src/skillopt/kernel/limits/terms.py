@@ -23,7 +23,6 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     seconds: The longest the run may take, over all its sessions.
     concurrency: How many requests may be under way at once; `auto` finds out what the provider takes.
     speculation: How many of `calls` are set aside for asking early; the training loop asks nothing early yet.
-    confirm_usd: The price above which a run will ask first; nothing asks yet.
     """
 
     calls: int | None = None
@@ -32,7 +31,6 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     seconds: float | None = None
     concurrency: int | Literal["auto"] = 32
     speculation: int = 0
-    confirm_usd: float = 1.0
 
     def __post_init__(self) -> None:
         if self.concurrency != "auto" and self.concurrency < 1:

@@ -38,6 +38,9 @@ def marked(text: str) -> str:
         ("**Password:** hunter2", "**Password:** T"),
         ("STRIPE_KEY=f3a9c1d27b55e0aaB1", "STRIPE_KEY=T"),
         ('"api_key": "f3a9c1d27b55', '"api_key": "T'),
+        ("login?q=password%3Dhunter2%26x%3D1", "login?q=password%3DT%26x%3D1"),
+        ("Server=db;Password=Coffee%2756;Encrypt=true", "Server=db;Password=T;Encrypt=true"),
+        ("--client-secret 'MIMGbcTUFPNRjXm'", "--client-secret 'T'"),
         ("&quot;password&quot;:&quot;hunter2&quot;", "&quot;password&quot;:&quot;T&quot;"),
     ],
 )
@@ -119,3 +122,11 @@ def test_sentences(text: str, scrubbed: str) -> None:
 @pytest.mark.parametrize("carried", ["a\nb", "a\u00e9b", "\ud800"])
 def test_what_stands_around_is_kept(carried: str) -> None:
     assert marked(f"{carried} password=hunter2 {carried}") == f"{carried} password=T {carried}"
+
+
+@pytest.mark.parametrize("length", [100, 239, 240, 241, 242, 500, 5_000])
+@pytest.mark.parametrize("quote", ["", '"'])
+@pytest.mark.parametrize("piece", ["aB3.", "aB3)", "aB3é"])
+def test_a_long_value_is_hidden_whole(length: int, quote: str, piece: str) -> None:
+    value = (piece * length)[:length] + "z"
+    assert marked(f"API_KEY={quote}{value}{quote} and more") == f"API_KEY={quote}T{quote} and more"

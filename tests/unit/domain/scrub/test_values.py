@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from skillopt.domain.scrub.names import Family
-from skillopt.domain.scrub.values import Style, believable, is_mask, is_shuffled, is_variable_name, looks_like_path
+from skillopt.domain.scrub.values import (
+    Style,
+    believable,
+    is_jumbled,
+    is_mask,
+    is_shuffled,
+    is_variable_name,
+    looks_like_path,
+)
 
 
 @pytest.mark.parametrize(
@@ -125,4 +133,6 @@ def test_variables_of_templates() -> None:
 
 def test_camel_case_is_not_shuffled() -> None:
     assert not is_shuffled("getUserNameFromDatabase")
+    assert not is_jumbled("getUserNameFromDatabase")
+    assert is_jumbled("MIMGbcTUFPNRjXm")
     assert is_shuffled("XqPzRtYwMnBvKsJd")

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skillopt.app.doctor import Finding, examine
+from skillopt.testing.server.embedded import ThreadedServer, serve_in_thread
+from tests.unit.app.projects import over_http, settings, write_project
+
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+@pytest.fixture
+def server() -> Iterator[ThreadedServer]:
+    with serve_in_thread() as running:
+        yield running
+
+
+def examined(config: Path | None, *, call: bool = False) -> dict[str, Finding]:
+    findings = asyncio.run(examine(config, environ={}, call=call))
+    return {finding.check: finding for finding in findings}
+
+
+def test_without_a_config_only_the_machine_is_looked_at() -> None:
+    found = examined(None)
+    assert list(found) == ["python", "config"]
+    assert found["python"].ok is True
+    assert found["config"].ok is None
+
+
+def test_nothing_is_asked_without_call(server: ThreadedServer, tmp_path: Path) -> None:
+    found = examined(write_project(tmp_path, settings(models=over_http(server.url("echo")))))
+    assert [found[check].ok for check in ("config", "tasks")] == [True, True]
+    assert found["tasks"].says == "train 12, val 6, test 4"
+    assert [found[f"models.{role}"].ok for role in ("target", "optimizer")] == [None, None]
+    assert server.log("echo") == ()
+    assert not (tmp_path / ".skillopt").exists()
+
+
+def test_call_asks_each_model_once(server: ThreadedServer, tmp_path: Path) -> None:
+    found = examined(write_project(tmp_path, settings(models=over_http(server.url("echo")))), call=True)
+    assert [found[f"models.{role}"].ok for role in ("target", "optimizer")] == [True, True]
+    assert [request.model for request in server.log("echo")] == ["target", "opt"]
+
+
+def test_a_refused_key_is_found_for_its_role(server: ThreadedServer, tmp_path: Path) -> None:
+    models = {**over_http(server.url("echo")), "optimizer": over_http(server.url("echo,kinds=auth"))["optimizer"]}
+    found = examined(write_project(tmp_path, settings(models=models)), call=True)
+    assert found["models.target"].ok is True
+    assert found["models.optimizer"].ok is False
+    assert "opt at http://127.0.0.1" in found["models.optimizer"].says
+
+
+def test_a_config_that_cannot_be_used_is_the_last_thing_looked_at(tmp_path: Path) -> None:
+    found = examined(write_project(tmp_path, settings(train={"epohcs": 3})), call=True)
+    assert list(found) == ["python", "config"]
+    assert found["config"].ok is False
+    assert "Did you mean 'epochs'?" in found["config"].says
+
+
+def test_odd_tasks_and_an_odd_skill_are_notes(tmp_path: Path) -> None:
+    path = write_project(tmp_path, settings(skill="house"))
+    (tmp_path / "house").mkdir()
+    (tmp_path / "house" / "SKILL.md").write_text(f"---\nname: other\ndescription: d\n---\n{SECRET}\n")
+    with (tmp_path / "tasks" / "train.jsonl").open("a") as rows:
+        rows.write('{"id": "torn", "inp')
+    findings = asyncio.run(examine(path, environ={}, call=False))
+    notes = [finding.says for finding in findings if finding.ok is None]
+    assert any("cut off in the middle" in note for note in notes)
+    assert any("SKILL.md holds what looks like a secret" in note for note in notes)
+    assert any(finding.check == "skill" and "name" in finding.says for finding in findings)
+    assert SECRET not in json.dumps([finding.says for finding in findings])
+
+
+def test_a_missing_variable_is_named_without_a_call_being_made(server: ThreadedServer, tmp_path: Path) -> None:
+    models = over_http(server.url("echo"), api_key="${NOT_SET_ANYWHERE}")
+    found = examined(write_project(tmp_path, settings(models=models)), call=True)
+    assert found["models.target"].ok is False
+    assert "NOT_SET_ANYWHERE is not set" in found["models.target"].says
+    assert server.log("echo") == ()

@@ -1,0 +1,104 @@
+"""What must be right before anything is spent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skillopt.app.prepare import Prepared, prepare
+from skillopt.domain.errors import UsageError
+from skillopt.domain.skill import Skill
+from tests.unit.app.projects import SEED_SKILL, settings, write_project
+
+SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+def prepared(folder: Path, **sections: object) -> Prepared:
+    return prepare(write_project(folder, settings(**sections)), environ={})
+
+
+def refusal(folder: Path, **sections: object) -> str:
+    with pytest.raises(UsageError) as refused:
+        prepared(folder, **sections)
+    return str(refused.value)
+
+
+def test_everything_is_read_and_nothing_is_written(tmp_path: Path) -> None:
+    ready = prepared(tmp_path)
+    assert ready.plan.seed_skill == Skill.from_text(SEED_SKILL)
+    assert (len(ready.plan.tasks.train), len(ready.plan.tasks.val), len(ready.plan.tasks.test)) == (12, 6, 4)
+    assert ready.environment.tasks == ready.plan.tasks
+    assert ready.workspace == tmp_path / ".skillopt"
+    assert ready.default_name == ready.digest[:12]
+    assert not ready.workspace.exists()
+
+
+def test_a_run_has_the_same_name_wherever_the_project_is(tmp_path: Path) -> None:
+    here, there = prepared(tmp_path / "here"), prepared(tmp_path / "there")
+    moved = prepare(write_project(tmp_path / "moved"), environ={}, workspace=tmp_path / "elsewhere")
+    assert here.digest == there.digest == moved.digest
+    assert moved.workspace == tmp_path / "elsewhere"
+
+
+def test_one_changed_task_makes_another_run(tmp_path: Path) -> None:
+    before = prepared(tmp_path)
+    rows = (tmp_path / "tasks" / "test.jsonl").read_text().splitlines()
+    changed = {**json.loads(rows[-1]), "reference": "another"}
+    (tmp_path / "tasks" / "test.jsonl").write_text("\n".join([*rows[:-1], json.dumps(changed)]) + "\n")
+    assert prepare(tmp_path / "skillopt.yaml", environ={}).digest != before.digest
+
+
+def test_flags_and_variables_count(tmp_path: Path) -> None:
+    path = write_project(tmp_path)
+    flagged = prepare(path, sets=["train.seed=7"], environ={})
+    varied = prepare(path, environ={"SKILLOPT_TRAIN__SEED": "7"})
+    assert flagged.digest == varied.digest != prepare(path, environ={}).digest
+
+
+def test_a_skill_may_be_a_folder_or_nothing_but_not_missing(tmp_path: Path) -> None:
+    (tmp_path / "house").mkdir()
+    (tmp_path / "house" / "SKILL.md").write_text("# House\n")
+    assert prepared(tmp_path, skill="house").plan.seed_skill.name == "house"
+    assert prepared(tmp_path, skill=None).plan.seed_skill == Skill.blank()
+    assert "There is no skill at GONE.md" in refusal(tmp_path, skill="GONE.md")
+    config = settings()
+    del config["skill"]
+    with pytest.raises(UsageError, match="skill: missing"):
+        prepare(write_project(tmp_path, config), environ={})
+
+
+def test_what_is_wrong_with_tasks_is_said(tmp_path: Path) -> None:
+    assert "There are no tasks at" in refusal(tmp_path, environment={"path": "taks"})
+    limits = {"path": "tasks", "limit": {"val": 0}}
+    assert "environment.limit.val" in refusal(tmp_path, environment=limits)
+
+
+@pytest.mark.parametrize("key", ["api_key", "headers", "extra_body"])
+def test_a_secret_in_a_config_is_refused_and_never_repeated(tmp_path: Path, key: str) -> None:
+    value = SECRET if key == "api_key" else {"x-anything": SECRET}
+    model = {"backend": "openai", "base_url": "http://127.0.0.1:1/v1", "model": "m"}
+    said = refusal(tmp_path, models={"target": {**model, key: value}, "optimizer": model})
+    assert "a secret is written out here" in said
+    assert SECRET not in said
+
+
+def test_a_prompt_with_a_secret_is_refused(tmp_path: Path) -> None:
+    said = refusal(tmp_path, environment={"path": "tasks", "prompt": {"user": f"{{input}} {SECRET}"}})
+    assert "environment.prompt.user: a secret is written out here" in said
+
+
+def test_a_secret_in_the_skill_or_a_task_goes_no_further(tmp_path: Path) -> None:
+    path = write_project(tmp_path)
+    (tmp_path / "SKILL.md").write_text(f"{SEED_SKILL}\nThe token is {SECRET}.\n")
+    with (tmp_path / "tasks" / "train.jsonl").open("a") as rows:
+        rows.write(json.dumps({"id": "leaky", "input": f"Who owns {SECRET}?", "reference": SECRET}) + "\n")
+    ready = prepare(path, environ={})
+    assert SECRET not in f"{ready}{ready.plan.seed_skill.text}"
+    task = ready.plan.tasks.train[-1]
+    assert str(task.reference).startswith("[SECRET:")
+    assert str(task.reference) in str(task.input)
+    warnings = "\n".join(ready.plan.tasks.warnings)
+    assert "SKILL.md holds what looks like a secret" in warnings
+    assert "in tasks leaky." in warnings
