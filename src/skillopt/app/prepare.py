@@ -41,12 +41,17 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def prepare(
-    path: Path, *, sets: Sequence[str] = (), environ: Mapping[str, str], workspace: Path | None = None
+    path: Path,
+    *,
+    sets: Sequence[str] = (),
+    environ: Mapping[str, str],
+    workspace: Path | None = None,
+    scrub: Callable[[str], str] | None = None,
 ) -> Prepared:
-    """Read a configuration with its skill and tasks."""
+    """Read a configuration with its skill and tasks; `scrub` takes secrets out of all that comes from outside."""
     loaded = load(path, Config, sets=sets, environ=environ)
     config, root = loaded.config, loaded.root
-    scrub = scrubber(references(config.models)).text
+    scrub = scrubber(references(config.models)).text if scrub is None else scrub
     skill, warnings = scrubbed_skill(read_skill(root, config.skill), scrub)
     loaded_tasks = scrubbed_tasks(Dataset.load(config.environment, root).tasks, scrub)
     _refuse_what_nothing_does_yet(loaded_tasks)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from skillopt.domain.usage import Price
 
-PRICES_AS_OF = "2026-11"
+PRICES_AS_OF = "2025-10"  # check with your provider, and give `price` in the config where it differs
 
 # Models whose price depends on the length of the request are left out: one number would be wrong for some requests.
 PRICES = MappingProxyType(
@@ -20,11 +20,6 @@ PRICES = MappingProxyType(
         "gpt-5": Price(input=1.25, cached=0.125, output=10.00),
         "gpt-5-mini": Price(input=0.25, cached=0.025, output=2.00),
         "gpt-5-nano": Price(input=0.05, cached=0.005, output=0.40),
-        "gpt-5.4-mini": Price(input=0.75, cached=0.075, output=4.50),
-        "gpt-5.4-nano": Price(input=0.20, cached=0.02, output=1.25),
-        "claude-haiku-4-5": Price(input=1.00, cached=0.10, output=5.00),
-        "claude-sonnet-5": Price(input=2.00, cached=0.20, output=10.00),
-        "claude-opus-4-8": Price(input=5.00, cached=0.50, output=25.00),
     }
 )
 

@@ -11,9 +11,10 @@ from typing import TypeVar
 import msgspec
 
 Item = TypeVar("Item")
+Dice = random.Random
 
 
-def dice(*parts: object) -> random.Random:
+def dice(*parts: object) -> Dice:
     """Return a generator that depends on these plain values only: the same in every process, on every machine.
 
     The parts are numbers, text, None and tuples of them. 1, 1.0, "1" and True are four different parts.

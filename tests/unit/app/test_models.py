@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from skillopt.app.config import Model, Models
+from skillopt.app.config import Model, Models, OpenAIModel, ScriptedModel
 from skillopt.app.models import make_chat, references
 from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import UsageError
@@ -21,8 +21,8 @@ OWN = "own-key-0123456789"
 ASK = ChatRequest(messages=(Message("user", "hello"),), max_tokens=50)
 
 
-def model(**settings: object) -> Model:
-    return msgspec.convert({"backend": "openai", "model": "m", **settings}, Model)
+def model(**settings: object) -> OpenAIModel:
+    return msgspec.convert({"backend": "openai", "model": "m", **settings}, OpenAIModel)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_dollar_cap_needs_a_known_price(role: str) -> None:
 
 
 def test_a_scripted_model_knows_its_part() -> None:
-    scripted = msgspec.convert({"backend": "scripted", "scenario": "rules", "timeout": 3.0}, Model)
+    scripted = msgspec.convert({"backend": "scripted", "scenario": "rules", "timeout": 3.0}, ScriptedModel)
     names = [make_chat(role, scripted, Caps(usd=1.0)).identity.model for role in ("target", "optimizer")]
     assert names == ["target-scripted", "opt-scripted"]
     chat = make_chat("target", scripted, Caps())
@@ -99,6 +99,6 @@ def test_a_scripted_model_knows_its_part() -> None:
 def test_references_are_those_of_both_models() -> None:
     models = Models(
         target=model(base_url="http://127.0.0.1:1/v1", api_key="${A}", headers={"x": "${B}"}),
-        optimizer=msgspec.convert({"backend": "scripted", "scenario": "rules"}, Model),
+        optimizer=msgspec.convert({"backend": "scripted", "scenario": "rules"}, ScriptedModel),
     )
     assert references(models) == ("${A}", "${B}")

@@ -25,7 +25,7 @@ from skillopt.domain.errors import (
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName
 from skillopt.kernel.clock import SystemClock
-from skillopt.kernel.events import Event, Signal, StepEnded
+from skillopt.kernel.events import Event, RunEnded, Signal, StepEnded
 from tests.unit.app.projects import lasting_bytes, settings, write_project
 
 RETRY = {"attempts": 2, "first_wait": 0.0}
@@ -38,7 +38,7 @@ def never(_interrupt: Interrupt) -> None:
 class Listener:
     """Keeps what it is shown, and does something at an event of a kind."""
 
-    def __init__(self, kind: type = int, act: Callable[[], None] = list) -> None:
+    def __init__(self, kind: type = RunEnded, act: Callable[[], object] = tuple) -> None:
         self.heard: list[Event | Signal] = []
         self._kind = kind
         self._act = act
@@ -145,7 +145,7 @@ def test_an_interrupt_finishes_what_is_under_way_and_the_next_session_goes_on(tm
     async def session() -> Ended:
         clock = SystemClock()
         interrupts: list[Interrupt] = []
-        listener = Listener(StepEnded, lambda: interrupts[0]())
+        listener = Listener(StepEnded, lambda: [interrupt() for interrupt in interrupts])
         async with opened_journal(prepared.workspace, clock) as journal:
             return await train_session(
                 prepared, journal, clock, name="run", observers=(listener,), started=interrupts.append

@@ -24,7 +24,8 @@ def evaluated(config: Path, capsys: pytest.CaptureFixture[str], *more: str) -> d
 def test_one_score_for_each_split(tmp_path: Path, capsys: pytest.CaptureFixture[str], split: str, n: int) -> None:
     config = write_project(tmp_path)
     told = evaluated(config, capsys, "--split", split)
-    (trial,) = told["trials"] if isinstance(told["trials"], list) else ()
+    assert isinstance(told["trials"], list)
+    (trial,) = told["trials"]
     assert trial["mean"]["n"] == n == len(trial["rows"])
     assert trial["split"] == {"valid_unseen": "test"}.get(split, split)
     assert main(["eval", str(config), "--split", split]) == 0
@@ -36,7 +37,8 @@ def test_any_skill_is_measured_as_seen_from_the_config(tmp_path: Path, capsys: p
     assert main(["train", str(config), "--json"]) == 0
     summary = json.loads(capsys.readouterr().out)
     told = evaluated(config, capsys, "--skill", summary["best_skill"], "--split", "test")
-    (trial,) = told["trials"] if isinstance(told["trials"], list) else ()
+    assert isinstance(told["trials"], list)
+    (trial,) = told["trials"]
     assert trial["mean"]["hard"] == summary["scores"]["best"]["test"]["hard"]
     assert told["skill"] == summary["best_skill"]
 

@@ -127,6 +127,38 @@ def test_wrong_usage_is_2_and_points_to_help(
     assert "--help` shows how it is used" in captured.err
 
 
+@pytest.mark.parametrize("acting", [None], indirect=True)
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["train", "--cuont", "3"],
+            "error: Unknown option '--cuont'.\nnext:  Did you mean '--count'? Valid: --count, --help",
+        ),
+        (["--hlep"], "error: Unknown option '--hlep'.\nnext:  Did you mean '--help'? Valid: --help"),
+        (["trian"], "error: Unknown command 'trian'.\nnext:  Did you mean 'train'? Valid: train."),
+    ],
+)
+def test_an_unknown_name_is_2_and_names_the_valid_ones(
+    acting: click.Group, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments, acting) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(said)
+
+
+def test_what_is_said_on_stderr_holds_no_secret(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_PASSWORD", "correct-horse-7")
+    assert main(["train", "correct-horse-7.yaml"]) == 2
+    assert main(["train", "x.yaml", "--correct-horse-7"]) == 2
+    captured = capsys.readouterr()
+    assert "correct-horse-7" not in captured.err + captured.out
+    assert captured.err.count("[SECRET:") == 2
+
+
 @pytest.mark.parametrize("acting", [BrokenPipeError()], indirect=True)
 def test_a_reader_that_left_is_no_error(acting: click.Group, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["train"], acting) == 1

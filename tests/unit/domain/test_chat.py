@@ -38,3 +38,10 @@ def test_models_at_one_address_share_their_limits() -> None:
     two = ModelIdentity(backend="openai", address="http://127.0.0.1:1", model="b", sampling="hot")
     other = ModelIdentity(backend="openai", address="http://127.0.0.1:2", model="a")
     assert one.account == two.account != other.account
+
+
+def test_every_text_of_a_reply_is_scrubbed() -> None:
+    reply = Reply(text="a key", usage=Usage(), model="m-key", request_id="key-1")
+    clean = reply.scrubbed(lambda text: text.replace("key", "…"))
+    assert (clean.text, clean.model, clean.request_id) == ("a …", "m-…", "…-1")
+    assert clean.scrubbed(str) is clean

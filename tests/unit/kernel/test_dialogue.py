@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Literal
 
 import msgspec
 import pytest
@@ -138,3 +139,39 @@ def test_a_secret_that_json_spells_differently_is_taken_out_after_reading() -> N
 
     (reply,) = bench.live(ask, scrub=lambda text: text.replace(secret, "…"))
     assert reply == Pick((1,), "…")
+
+
+class Choice(msgspec.Struct, frozen=True):
+    word: str
+    weight: int = 1
+
+
+class Choices(msgspec.Struct, frozen=True):
+    choices: tuple[Choice, ...]
+
+
+def test_a_secret_is_taken_out_however_deep_it_stands() -> None:
+    bench, _ = speaker(json.dumps({"choices": [{"word": "k/e/y"}]}).replace("/", "\\/"))
+    conversation = Conversation(asker=bench.asker, phase="pick", contract=Choices)
+
+    async def ask(run: Run) -> tuple[Choices | Unusable, ...]:
+        return await converse(run, conversation, [(Message("user", "Pick."),)])
+
+    (reply,) = bench.live(ask, scrub=lambda text: text.replace("k/e/y", "…"))
+    assert reply == Choices((Choice("…"),))
+
+
+def test_why_a_reply_is_unusable_holds_no_secret_either() -> None:
+    class Named(msgspec.Struct, frozen=True):
+        op: Literal["append"]
+
+    bench, heard = speaker(json.dumps({"op": "k/e/y"}).replace("/", "\\/"))
+    conversation = Conversation(asker=bench.asker, phase="pick", contract=Named)
+
+    async def ask(run: Run) -> tuple[Named | Unusable, ...]:
+        return await converse(run, conversation, [(Message("user", "Pick."),)])
+
+    (reply,) = bench.live(ask, scrub=lambda text: text.replace("k/e/y", "…"))
+    assert isinstance(reply, Unusable)
+    assert "…" in reply.why
+    assert "k/e/y" not in f"{reply.why}{heard[1].asked}"

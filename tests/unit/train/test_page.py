@@ -144,9 +144,10 @@ def courses() -> Iterator[tuple[str, RunView]]:
     yield "nothing at all", RunView()
     yield "only begun", view_of(Course().events[:1])
     yield "only the seed", Course().view
-    yield "half a step", Course().tell(
-        StepBegan(step=1, epoch=1, step_in_epoch=1, edit_budget=None, skill_digest="seed")
-    ).view
+    yield (
+        "half a step",
+        Course().tell(StepBegan(step=1, epoch=1, step_in_epoch=1, edit_budget=None, skill_digest="seed")).view,
+    )
     yield "cut in a step", view_of(Course().step("accept_new_best").step("reject").events[:-3])
     yield "nothing to test", Course().step("skip_no_patches").end().view
     yield "a candidate that was not measured", Course().step("inconclusive", score=None).end().view

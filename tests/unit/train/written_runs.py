@@ -161,9 +161,7 @@ class Course:
             step=number, stage="reflect", minibatch=0, source="failure", reasoning=f"Because: {said}", edits=patch
         )
         yield SkillKept(digest=digest, name="style", files={"SKILL.md": text})
-        yield CandidateMade(
-            step=number, skill_digest=digest, changed=changed, edits=(edit(said),) if changed else ()
-        )
+        yield CandidateMade(step=number, skill_digest=digest, changed=changed, edits=(edit(said),) if changed else ())
         if changed and score is not None:
             yield measured(f"step_{number:04d}", "val", score, [True] * round(16 * score))
         yield GateDecided(

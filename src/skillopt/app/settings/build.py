@@ -157,6 +157,10 @@ class _Builder:
             if value is not _BAD:
                 return value
             del self.problems[before:]
+        if isinstance(node.value, str) and any(map(choices, fitting)) and not _hidden(path):
+            names = [str(choice) for kind in fitting for choice in choices(kind)]
+            others = [describe(kind) for kind in fitting if not choices(kind)]
+            return self._refuse(node, path, _unknown("value", node.value, [*names, *others]))
         return self._mismatch(info, node, path)
 
     def _choice(self, info: ChoiceInfo, node: Node, path: KeyPath, kind: str = "value") -> object:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import base64
 import json
 import string
-from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Mapping
 
-Item = TypeVar("Item")
+from skillopt.domain.seeds import Dice
 
 HEX = "0123456789abcdef"
 LOWER = string.ascii_lowercase + string.digits
@@ -158,28 +157,12 @@ FORMATS: Mapping[str, str] = {
 }
 
 
-class Draws(Protocol):
-    """What is asked of a seeded generator."""
-
-    def choice(self, seq: Sequence[Item]) -> Item:
-        """Return one of the items."""
-
-    def choices(self, population: Sequence[Item], *, k: int) -> list[Item]:
-        """Return `k` of the items, any of them more than once."""
-
-    def randint(self, a: int, b: int) -> int:
-        """Return a number from `a` to `b`."""
-
-    def randbytes(self, n: int) -> bytes:
-        """Return `n` bytes."""
-
-
-def drawn(alphabet: str, length: int, draw: Draws) -> str:
+def drawn(alphabet: str, length: int, draw: Dice) -> str:
     """Return that many letters of the alphabet."""
     return "".join(draw.choices(alphabet, k=length))
 
 
-def from_recipe(recipe: str, draw: Draws) -> str:
+def from_recipe(recipe: str, draw: Dice) -> str:
     """Return fresh text of a recipe's form."""
     pieces = []
     for literal, field, length, _ in string.Formatter().parse(recipe):
@@ -191,7 +174,7 @@ def from_recipe(recipe: str, draw: Draws) -> str:
     return "".join(pieces)
 
 
-def web_token(draw: Draws) -> str:
+def web_token(draw: Dice) -> str:
     """Return a signed JSON web token."""
     head = {"alg": "HS256", "typ": "JWT"}
     body = {
@@ -204,7 +187,7 @@ def web_token(draw: Draws) -> str:
     return ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in parts)
 
 
-def key_block(draw: Draws) -> str:
+def key_block(draw: Dice) -> str:
     """Return a private key in its armour, many lines."""
     label = draw.choice(
         ("RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "ENCRYPTED PRIVATE KEY")

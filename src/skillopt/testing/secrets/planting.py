@@ -14,13 +14,12 @@ from urllib.parse import quote
 
 import msgspec
 
-from skillopt.domain.seeds import dice
+from skillopt.domain.seeds import Dice, dice
 from skillopt.testing.secrets.formats import (
     ALNUM,
     FORMATS,
     HEX,
     URLSAFE,
-    Draws,
     drawn,
     from_recipe,
     key_block,
@@ -56,7 +55,7 @@ def planted_of(kinds: tuple[str, ...], seed: int, count: int) -> tuple[Planted, 
     return tuple(_plant(kinds[index % len(kinds)], dice("planted", seed, index)) for index in range(count))
 
 
-def _plant(kind: str, draw: Draws) -> Planted:
+def _plant(kind: str, draw: Dice) -> Planted:
     if kind in FORMATS:
         lead, _, recipe = FORMATS[kind].rpartition("|")
         value = from_recipe(recipe, draw)
@@ -64,22 +63,22 @@ def _plant(kind: str, draw: Draws) -> Planted:
     return _RECIPES[kind](kind, draw)
 
 
-def _carried(value: str, draw: Draws) -> str:
+def _carried(value: str, draw: Dice) -> str:
     return draw.choice(CARRIERS).format(v=value)
 
 
-def _jwt(kind: str, draw: Draws) -> Planted:
+def _jwt(kind: str, draw: Dice) -> Planted:
     value = web_token(draw)
     return Planted(kind=kind, value=value, line=_carried(value, draw))
 
 
-def _block(kind: str, draw: Draws) -> Planted:
+def _block(kind: str, draw: Dice) -> Planted:
     value = key_block(draw)
     carrier = draw.choice(("{v}\n", "$ cat id_rsa\n{v}\n$ ls\n", 'PEM = """{v}"""\n', "key: |\n{v}\nname: a\n"))
     return Planted(kind=kind, value=value, line=carrier.format(v=value))
 
 
-def _escaped_block(kind: str, draw: Draws) -> Planted:
+def _escaped_block(kind: str, draw: Dice) -> Planted:
     value = json.dumps(key_block(draw) + "\n")[1:-1]
     carrier = draw.choice(
         ('{{"type": "service_account", "private_key": "{v}", "client_id": "1"}}', '{{"content": "{v}done"}}')
@@ -98,7 +97,7 @@ _PLAIN_KINDS = (
 )
 
 
-def _in_base64(kind: str, draw: Draws) -> Planted:
+def _in_base64(kind: str, draw: Dice) -> Planted:
     recipe = FORMATS[draw.choice(_PLAIN_KINDS)]
     before = drawn(string.ascii_lowercase, draw.randint(0, 11), draw)
     value = base64.b64encode(f"{before}: {from_recipe(recipe, draw)}\n".encode()).decode()
@@ -106,13 +105,13 @@ def _in_base64(kind: str, draw: Draws) -> Planted:
     return Planted(kind=kind, value=value, line=carrier.format(v=value))
 
 
-def _percent(kind: str, draw: Draws) -> Planted:
+def _percent(kind: str, draw: Dice) -> Planted:
     inner = from_recipe(FORMATS[draw.choice(_PLAIN_KINDS)], draw)
     value = quote(f"next=/a?k={inner}", safe="")
     return Planted(kind=kind, value=value, line=f"GET /login?state={value}&lang=en HTTP/1.1")
 
 
-def _machine_value(draw: Draws) -> str:
+def _machine_value(draw: Dice) -> str:
     recipe = draw.choice(
         (
             "{alnum:20}",
@@ -132,7 +131,7 @@ def _machine_value(draw: Draws) -> str:
     return from_recipe(recipe, draw)
 
 
-def _password(draw: Draws) -> str:
+def _password(draw: Dice) -> str:
     signs = "!@#%^*_-+.?~"
     word = draw.choice(("winter", "Coffee", "dragon", "Harbour", "purple", "Falcon", "monkey"))
     number = str(draw.randint(100, 9100))
@@ -148,27 +147,27 @@ def _password(draw: Draws) -> str:
     )
 
 
-def _from_lines(lines: tuple[str, ...], value: Callable[[Draws], str]) -> Callable[[str, Draws], Planted]:
-    def plant(kind: str, draw: Draws) -> Planted:
+def _from_lines(lines: tuple[str, ...], value: Callable[[Dice], str]) -> Callable[[str, Dice], Planted]:
+    def plant(kind: str, draw: Dice) -> Planted:
         secret = value(draw)
         return Planted(kind=kind, value=secret, line=draw.choice(lines).format(v=secret))
 
     return plant
 
 
-def _url_password(draw: Draws) -> str:
+def _url_password(draw: Dice) -> str:
     return draw.choice(
         (drawn(ALNUM, 16, draw), drawn(URLSAFE, 22, draw), quote(_password(draw), safe=""), drawn(HEX, 32, draw))
     )
 
 
-def _basic(kind: str, draw: Draws) -> Planted:
+def _basic(kind: str, draw: Dice) -> Planted:
     value = base64.b64encode(f"bob:{_password(draw)}".encode()).decode()
     carrier = draw.choice(("Authorization: Basic {v}", '"Authorization": "Basic {v}"', "-H 'authorization: Basic {v}'"))
     return Planted(kind=kind, value=value, line=carrier.format(v=value))
 
 
-_RECIPES: Mapping[str, Callable[[str, Draws], Planted]] = {
+_RECIPES: Mapping[str, Callable[[str, Dice], Planted]] = {
     "jwt": _jwt,
     "key-block": _block,
     "key-block-escaped": _escaped_block,

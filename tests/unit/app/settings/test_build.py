@@ -131,7 +131,7 @@ def test_what_is_accepted(raw: object, field: str, value: object) -> None:
         ({"colour": "Red"}, "colour: Unknown value 'Red'. Did you mean 'red'? Valid: blue, red."),
         ({"mode": "c"}, "mode: Unknown value 'c'. Valid: a, b."),
         ({"cap": "3"}, "cap: expected a whole number, got text '3'"),
-        ({"slots": "atuo"}, "slots: expected a whole number or one of auto, got text 'atuo'"),
+        ({"slots": "atuo"}, "slots: Unknown value 'atuo'. Did you mean 'auto'? Valid: a whole number, auto."),
         ({"slots": 0}, "slots: expected a whole number or one of auto, got the number 0"),
         ({"sizes": 3}, "sizes: expected a list (a whole number each), got the number 3"),
         ({"sizes": [1, "2"]}, "sizes[1]: expected a whole number, got text '2'"),

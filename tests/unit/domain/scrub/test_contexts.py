@@ -130,3 +130,8 @@ def test_what_stands_around_is_kept(carried: str) -> None:
 def test_a_long_value_is_hidden_whole(length: int, quote: str, piece: str) -> None:
     value = (piece * length)[:length] + "z"
     assert marked(f"API_KEY={quote}{value}{quote} and more") == f"API_KEY={quote}T{quote} and more"
+
+
+@pytest.mark.parametrize("after", ['"', "'", '", "x"', "'”.", '\\", \\"x\\"'])
+def test_padding_before_a_quote_is_no_annotation(after: str) -> None:
+    assert marked(f"authorization: Basic Ym9iOnB1cnBsZTE0MDQ={after}") == f"authorization: Basic T{after}"
