@@ -37,6 +37,8 @@ class OpenAIModel(
 
     def __post_init__(self) -> None:
         parse_url(self.base_url)
+        if self.max_tokens < 1 or min(self.timeout, self.stall_seconds) <= 0:
+            raise ValueError("max_tokens must be at least 1, and timeout and stall_seconds more than 0")
 
 
 class ScriptedModel(
@@ -55,6 +57,8 @@ class ScriptedModel(
 
     def __post_init__(self) -> None:
         brain_named(parse_scenario(self.scenario).brain)
+        if self.max_tokens < 1 or self.timeout <= 0:
+            raise ValueError("max_tokens must be at least 1, and timeout more than 0")
 
 
 Model = OpenAIModel | ScriptedModel

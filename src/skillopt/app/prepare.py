@@ -52,6 +52,7 @@ def prepare(
     loaded = load(path, Config, sets=sets, environ=environ)
     config, root = loaded.config, loaded.root
     scrub = scrubber(references(config.models)).text if scrub is None else scrub
+    _refuse_tasks_inside_the_skill(root, config)
     skill, warnings = scrubbed_skill(read_skill(root, config.skill), scrub)
     loaded_tasks = scrubbed_tasks(Dataset.load(config.environment, root).tasks, scrub)
     _refuse_what_nothing_does_yet(loaded_tasks)
@@ -87,3 +88,15 @@ def _refuse_what_nothing_does_yet(tasks: TaskSet) -> None:
                     f"Task {task.id!r} ({split.value}) has {field}, which this version of skillopt cannot use yet.",
                     hint=f"Take {field} out of the task, or the task out of the set.",
                 )
+
+
+def _refuse_tasks_inside_the_skill(root: Path, config: Config) -> None:
+    """A skill folder is part of what a model may see; tasks with their answers must not be."""
+    if config.skill is None:
+        return
+    skill, tasks = (root / config.skill).resolve(), (root / config.environment.path).resolve()
+    if skill.is_dir() and tasks.is_relative_to(skill):
+        raise UsageError(
+            f"The tasks at {config.environment.path} lie inside the skill's folder {config.skill}.",
+            hint="Put the skill into a folder of its own, beside the tasks.",
+        )

@@ -102,3 +102,19 @@ def test_a_secret_in_the_skill_or_a_task_goes_no_further(tmp_path: Path) -> None
     warnings = "\n".join(ready.plan.tasks.warnings)
     assert "SKILL.md holds what looks like a secret" in warnings
     assert "in tasks leaky." in warnings
+
+
+@pytest.mark.parametrize("skill", [".", "./", "tasks/.."])
+def test_a_skill_folder_with_the_tasks_in_it_is_refused(tmp_path: Path, skill: str) -> None:
+    assert "lie inside the skill's folder" in refusal(tmp_path, skill=skill)
+
+
+@pytest.mark.parametrize("field", ["rubric", "files", "images"])
+def test_a_task_with_what_nothing_uses_yet_is_refused(tmp_path: Path, field: str) -> None:
+    config = write_project(tmp_path)
+    (tmp_path / "tasks" / "note.txt").write_text("x")
+    value = "Is it kind?" if field == "rubric" else ["note.txt"]
+    with (tmp_path / "tasks" / "test.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "odd", "input": "What?", "reference": "a", field: value}) + "\n")
+    with pytest.raises(UsageError, match=rf"Task 'odd' \(test\) has {field}, which"):
+        prepare(config, environ={})

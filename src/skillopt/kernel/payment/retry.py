@@ -25,6 +25,10 @@ class RetrySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     first_wait: float = 0.5
     longest_wait: float = 60.0
 
+    def __post_init__(self) -> None:
+        if self.attempts < 1 or min(self.seconds, self.first_wait, self.longest_wait) < 0:
+            raise ValueError("retry.attempts must be at least 1, and seconds, first_wait and longest_wait 0 or more")
+
 
 def wait_before_retry(
     settings: RetrySettings, *, error: SkilloptError, attempt: int, elapsed: float, key: bytes
