@@ -1,4 +1,4 @@
-"""`python -m benchmarks [names…]`: each benchmark in a process of its own, one JSON line each, then how many bars are met.
+"""`python -m benchmarks [names…]`: each benchmark in its own process, one JSON line each, then how many bars are met.
 Owns the order, the cheap ones first; a missed or broken bar is a line like any other, and the exit code is 0."""
 
 from __future__ import annotations

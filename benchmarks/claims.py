@@ -58,7 +58,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     bar: int
-    figure: float | None | dict[str, float | None]
+    figure: float | dict[str, float | None] | None
     unit: str
     must: str | dict[str, str]
     met: bool
@@ -78,9 +78,7 @@ def line_of(claim: Claim) -> Line:
         must=parts[0].must if single else {part.label: part.must for part in parts},
         met=all(part.met for part in parts),
         detail=claim.detail,
-        machine=_Machine(
-            cores=len(os.sched_getaffinity(0)), python=platform.python_version(), load=os.getloadavg()
-        ),
+        machine=_Machine(cores=len(os.sched_getaffinity(0)), python=platform.python_version(), load=os.getloadavg()),
     )
 
 

@@ -4,9 +4,8 @@ Everything is included: client, ledger, durable journal, scores and events. The 
 from __future__ import annotations
 
 import asyncio
-import os
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -19,11 +18,11 @@ from skillopt.app.models import make_chat
 from skillopt.app.prepare import Prepared
 from skillopt.kernel.clock import SystemClock
 from skillopt.kernel.journal import Journal
+from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.run import Run
-from skillopt.kernel.limits.terms import Terms
-from skillopt.kernel.work import Ask, Asker
+from skillopt.kernel.work import Asker
 from skillopt.phases.rollout import Rollouts
 from skillopt.store.sqlite import SqliteJournal
 

@@ -1,6 +1,6 @@
 """Bar 14: answers a second that the journal makes durable, and its share of the wall at an everyday pace.
 
-The share counts the CPU of all threads beyond that of pacing alone, and the time in which a whole run stands still for it.
+The share counts the CPU of all threads beyond that of pacing alone, and the time a whole run stands still for it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Bar 12: the resident memory of a process that measures a skill on 100,000 tasks, 128 at once.
-Flat means that the second half of the calls adds little beyond the answers' own need; the detail explains the figure."""
+"Flat" means that the second half of the calls adds little beyond the answers' own need; the detail explains it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def measure() -> Claim:
             "tasks": _TASKS,
             "concurrency": _CONCURRENCY,
             "mb": peak,
-            "meaning": "ready: tasks read, nothing asked. halfway, answered: after half of the calls and all of them; a "
+            "meaning": "ready: tasks read, nothing asked. halfway, answered: after half of the calls and all; a "
             "call leaves behind its key and the number of its answer. peak: answers, scores and the event that holds "
             "them, read back once at the end of the phase; they are the result itself.",
         },

@@ -4,6 +4,7 @@ Each connection sends the same bytes again as soon as its reply is whole; no fut
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 from typing import cast
 
@@ -55,7 +56,7 @@ async def ask(port: int, body: bytes, *, calls: int, concurrency: int) -> None:
     request = head.encode() + body
     ends = [loop.create_future() for _ in range(concurrency)]
     opened = await asyncio.gather(
-        *(loop.create_connection(lambda end=end: _Connection(request, left, end), "127.0.0.1", port) for end in ends)
+        *(loop.create_connection(functools.partial(_Connection, request, left, end), "127.0.0.1", port) for end in ends)
     )
     for _, connection in opened:
         connection.start()

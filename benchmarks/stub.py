@@ -170,7 +170,7 @@ async def _serve(latency: float, optimizer_latency: float) -> None:
     sys.stdout.write(f"{server.sockets[0].getsockname()[1]}\n")
     sys.stdout.flush()
     parent = os.getppid()
-    while os.getppid() == parent:  # whoever started it is gone: so is its use
+    while os.getppid() == parent:  # noqa: ASYNC110 - whoever started it ends without an event: then so does its use
         await asyncio.sleep(1.0)
 
 

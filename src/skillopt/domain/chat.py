@@ -52,9 +52,10 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="reply"):
     def scrubbed(self, scrub: Callable[[str], str]) -> Reply:
         """Return this reply without secrets and half characters; the same object when there was nothing to change."""
         said = (self.text, self.model, self.request_id)
-        text, model, request_id = clean = tuple(scrub(without_halves(part)) for part in said)
-        if clean == said:
+        lines = "\n".join(said)
+        if scrub(without_halves(lines)) == lines:  # one look instead of three: no secret is broken by a line's end
             return self
+        text, model, request_id = (scrub(without_halves(part)) for part in said)
         return msgspec.structs.replace(self, text=text, model=model, request_id=request_id)
 
 

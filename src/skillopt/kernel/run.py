@@ -101,7 +101,8 @@ class Run:
             record, keys = await self._finish(path, works)
         else:
             keys = [work.key for work in works]
-        outcomes = self._outcomes(record, keys)
+        # nobody sees an answer that is not durable, but they may be read back while the disk is busy
+        _, outcomes = await asyncio.gather(self._journal.sync(), self._outcomes(record, keys))
         role = works[0].role if works else ""
         self.emit(self._ended(record, keys, outcomes, verb=verb, role=role))
         return outcomes
@@ -132,7 +133,7 @@ class Run:
         await self._journal.sync()
 
     async def _finish(self, path: str, works: Sequence[Work]) -> tuple[PhaseRecord, list[Key]]:
-        """Get an outcome for every work of a phase, and make them durable before anyone reads them.
+        """Get an outcome for every work of a phase.
 
         The keys are returned too: a work may be made each time it is looked at, and its key is what takes time.
         """
@@ -155,7 +156,6 @@ class Run:
         _refuse_outage(path, complete)
         record = PhaseRecord(path=path, outcomes=complete)
         self._journal.close_phase(self._handle, record)
-        await self._journal.sync()
         return record, keys
 
     def _unanswered(
@@ -192,7 +192,7 @@ class Run:
             with suppress(SkilloptError):
                 await self._flights.fly(work.key, lambda: self._payments.try_early(work))
 
-    def _outcomes(self, record: PhaseRecord, keys: Sequence[Key]) -> tuple[Outcome, ...]:
+    async def _outcomes(self, record: PhaseRecord, keys: Sequence[Key]) -> tuple[Outcome, ...]:
         """Read the phase back from the journal: what the loop sees, live and replayed, is what the journal holds."""
         if len(record.outcomes) != len(keys):
             raise _diverged(self.name, record.path)

@@ -16,8 +16,9 @@ from skillopt.store.runs import touch
 
 T = TypeVar("T")
 
-# rows go in by statements of these sizes: each statement lets go of the interpreter once, whatever its size
-_CHUNKS = (64, 32, 16, 8, 4, 2, 1)
+# rows go in by statements of these sizes: each statement lets go of the interpreter, whatever its size
+_CHUNKS = (64, 32, *range(16, 0, -1))
+_SIGN_OF_LIFE_SECONDS = 0.1
 
 
 class Transactions:
@@ -29,10 +30,11 @@ class Transactions:
         self._inserts = {(table, rows): codec.insert(table, rows) for table in codec.COLUMNS for rows in _CHUNKS}
         self._unsynced = False
         self._level = ""
+        self._touched = 0.0
         self.log_grew = False
 
     def watch(self, session: RunHandle) -> None:
-        """Note in every commit from now on that this session is alive."""
+        """Note from now on that this session is alive: in every durable commit, and ten times a second in others."""
         self._sessions.append(session)
 
     def write(self, at: float, tables: Sequence[tuple[str, codec.Row]], *, durable: bool) -> None:
@@ -74,8 +76,10 @@ class Transactions:
         self._connection.execute("BEGIN IMMEDIATE")
 
     def _commit(self, at: float, *, durable: bool) -> None:
-        for session in self._sessions:
-            touch(self._connection, session.number, session.session, at)
+        if durable or not 0.0 <= at - self._touched < _SIGN_OF_LIFE_SECONDS:
+            self._touched = at
+            for session in self._sessions:
+                touch(self._connection, session.number, session.session, at)
         self._connection.execute("COMMIT")
         self._unsynced = not durable
         self.log_grew = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 
 import msgspec
 
@@ -57,9 +57,12 @@ class Ledger:
         """Return how long the run may still go on, or None when there is no such cap."""
         return None if self._ends_at is None else self._ends_at - self._clock.now()
 
-    @asynccontextmanager
-    async def within_time(self) -> AsyncIterator[None]:
+    def within_time(self) -> AbstractAsyncContextManager[None]:
         """Do something no longer than the run may go on; raises BudgetReachedError at the cap on seconds."""
+        return nullcontext() if self._ends_at is None else self._until_the_end()
+
+    @asynccontextmanager
+    async def _until_the_end(self) -> AsyncIterator[None]:
         try:
             async with asyncio.timeout(self.seconds_left()) as limit:
                 yield

@@ -15,7 +15,7 @@ class Flights:
 
     def __init__(self) -> None:
         self._answered: dict[Key, Ref] = {}
-        self._flying: dict[Key, asyncio.Event] = {}
+        self._flying: dict[Key, asyncio.Event | None] = {}  # hardly any flight is waited for: the event comes then
 
     def answer(self, key: Key) -> Ref | None:
         """Return the answer that this run has used or paid for, if there is one."""
@@ -31,18 +31,22 @@ class Flights:
 
     async def shared(self, key: Key) -> Ref | None:
         """Wait for a flight of this key, if there is one, and return the answer if there is one then."""
-        while (flying := self._flying.get(key)) is not None:
-            await flying.wait()
+        while key in self._flying:
+            landed = self._flying[key]
+            if landed is None:
+                landed = self._flying[key] = asyncio.Event()
+            await landed.wait()
         return self._answered.get(key)
 
     async def fly(self, key: Key, pay: Callable[[], Awaitable[Ref | Failure]]) -> Ref | Failure:
         """Ask, and let others share the answer; nobody else may be asking the same."""
-        landed = self._flying[key] = asyncio.Event()
+        self._flying[key] = None
         try:
             outcome = await pay()
             if isinstance(outcome, Ref):
                 self._answered[key] = outcome
             return outcome
         finally:
-            del self._flying[key]
-            landed.set()
+            landed = self._flying.pop(key)
+            if landed is not None:
+                landed.set()
