@@ -15,7 +15,7 @@ from benchmarks.claims import Claim, Part, rounded, tell
 from benchmarks.session import Cost, Meter, measure_val
 from benchmarks.workspace import Stub, folder, prepared, request_body, stub, write_project
 from skillopt.app.models import make_chat
-from skillopt.app.prepare import Prepared
+from skillopt.app.project.prepare import Prepared
 from skillopt.kernel.clock import SystemClock
 from skillopt.kernel.journal import Journal
 from skillopt.kernel.limits.terms import Terms

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from skillopt.app.prepare import Prepared
+from skillopt.app.project.prepare import Prepared
 from skillopt.app.session import opened
 from skillopt.app.workspace import opened_journal
 from skillopt.kernel.clock import SystemClock
@@ -49,7 +49,7 @@ async def _measure(prepared: Prepared, observers: Sequence[Observer]) -> None:
         opened_journal(prepared.workspace, clock) as journal,
         opened(prepared, journal, clock, "bench", observers) as session,
     ):
-        board = await session.lab.measure(prepared.plan.seed_skill, tasks, label="bench", split="val")
+        board = await session.lab.measuring.measure(prepared.plan.seed_skill, tasks, label="bench", split="val")
         await session.run.close()
         journal.end_session(session.handle, "finished", "")
         await journal.sync()

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from benchmarks.stub import RoleStats
-from skillopt.app.prepare import Prepared, prepare
+from skillopt.app.project.prepare import Prepared, prepare
 from skillopt.testing.worlds import hidden_rules_world
 
 _STATS = msgspec.json.Decoder(dict[str, RoleStats])

@@ -28,6 +28,7 @@ from skillopt.environments.answers import MODES
 from skillopt.environments.checks import OPERATORS
 from skillopt.environments.graders import GRADERS
 from skillopt.kernel import events, journal, ports
+from skillopt.kernel.events import facts
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 Shape = type[msgspec.Struct]
@@ -171,7 +172,7 @@ def events_page() -> str:
         "stand beside events, never in them. `skillopt.kernel.view` folds them into what reports and consoles show.",
         *(_fact(f"`{event.__struct_config__.tag}`", event) for event in told),
         "## Values in events",
-        *(_fact(f"`{shape.__name__}`", shape, "###") for shape in _shapes(events)),
+        *(_fact(f"`{shape.__name__}`", shape, "###") for shape in _shapes(facts)),
         _fact("`Usage`", Usage, "###"),
         "## Live signals",
         "They matter only while something happens: observers see them, the journal does not hold them.",
@@ -181,10 +182,9 @@ def events_page() -> str:
 
 
 def _shapes(module: ModuleType) -> Iterator[Shape]:
-    """Yield the values of a module that are neither events nor signals."""
-    facts = (*typing.get_args(events.Event), *typing.get_args(events.Signal))
+    """Yield the values of a module, without what all events share."""
     for shape in _defined(module):
-        if issubclass(shape, msgspec.Struct) and not shape.__name__.startswith("_") and shape not in facts:
+        if issubclass(shape, msgspec.Struct) and shape is not facts.Fact:
             yield shape
 
 

@@ -23,7 +23,7 @@ from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.kernel.ports import Chat, Environment, Observer
 from skillopt.kernel.run import Run
 from skillopt.kernel.view import RunView, view_of, whole
-from skillopt.kernel.work import Asker
+from skillopt.kernel.work import STAGES, Asker, Staff, Stage
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.testing.clock import VirtualClock, run_virtual
@@ -32,7 +32,7 @@ from skillopt.testing.faults import FaultPlan
 from skillopt.testing.scripted import ScriptedChat
 from skillopt.testing.worlds import WorldTasks, rules_world
 from skillopt.train.history import StepRecord, history
-from skillopt.train.lab import Lab
+from skillopt.train.lab import Lab, Parts
 from skillopt.train.loop import train
 from skillopt.train.plan import OptimizerSettings, Plan, StopSettings, TrainSettings
 from skillopt.train.report import Ending, summarize
@@ -56,6 +56,17 @@ def as_it_is(chat: ScriptedChat) -> Chat:
 def unscrubbed(text: str) -> str:
     """Leave a text as it is."""
     return text
+
+
+def staffed(target: Chat, optimizer: Chat, version: str) -> Staff:
+    """Return who is asked at each stage: the target does the tasks, the optimizer everything else."""
+
+    def asker(stage: Stage) -> Asker:
+        if stage == "rollout":
+            return Asker(verb=stage, role="target", chat=target, max_tokens=200, version=version)
+        return Asker(verb=stage, role="judge" if stage == "judge" else "optimizer", chat=optimizer, max_tokens=2000)
+
+    return Staff({stage: asker(stage) for stage in STAGES})
 
 
 def dataset(world: WorldTasks) -> Dataset:
@@ -215,22 +226,17 @@ class Session:
 
     async def _train(self, run: Run) -> SkilloptError | None:
         home = self._home
-        target = Asker(
-            verb="rollout",
-            role="target",
-            chat=home.wire(self.target),
-            max_tokens=200,
-            version=home.environment.version,
-        )
+        staff = staffed(home.wire(self.target), home.wire(self.optimizer), home.environment.version)
         lab = Lab(
-            run=run,
-            environment=home.environment,
-            target=target,
-            optimizer=Asker(verb="reflect", role="optimizer", chat=home.wire(self.optimizer), max_tokens=2000),
-            reflect_settings=ReflectSettings(minibatch_size=3),
-            gate_settings=home.gate,
+            Parts(
+                run=run,
+                environment=home.environment,
+                staff=staff,
+                reflect=ReflectSettings(minibatch_size=3),
+                gate=home.gate,
+            )
         )
-        home.prelude(run, target, home.environment)
+        home.prelude(run, staff.at("rollout"), home.environment)
         try:
             await train(home.plan, lab, run)
         except SkilloptError as raised:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import skillopt.cli.train  # noqa: F401 - imported here, so that no child has to
 from skillopt.app.environ import variables
-from skillopt.app.prepare import prepare
+from skillopt.app.project.prepare import prepare
 from skillopt.app.session import train_session
 from skillopt.app.workspace import JOURNAL
 from skillopt.cli.main import main

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import pytest
 
-from skillopt.app.prepare import prepare
+from skillopt.app.project.prepare import prepare
 from skillopt.cli.main import main
 from skillopt.cli.train import run_training, show_ended
 from skillopt.domain.seeds import dice

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from skillopt.app.models import make_chat
-from skillopt.app.prepare import Prepared, prepare
-from skillopt.app.secrets import scrubber
+from skillopt.app.project.prepare import Prepared, prepare
+from skillopt.app.project.secrets import scrubber
 from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import SkilloptError
 from skillopt.domain.skill import check_standard

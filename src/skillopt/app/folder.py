@@ -13,7 +13,7 @@ from skillopt.kernel.events import Event, Measured, Signal, SkillKept, StepEnded
 from skillopt.kernel.view import RunView, StepView, fold
 from skillopt.store.files import make_folder, write_atomic
 from skillopt.train.history import history
-from skillopt.train.page import page
+from skillopt.train.pages.page import page
 from skillopt.train.summary import Summary
 
 

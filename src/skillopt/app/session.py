@@ -13,8 +13,8 @@ import msgspec
 from skillopt import __version__
 from skillopt.app.config import plan_difference
 from skillopt.app.folder import RunFolder
-from skillopt.app.models import make_chat
-from skillopt.app.prepare import Prepared
+from skillopt.app.project.prepare import Prepared
+from skillopt.app.wire import Crew
 from skillopt.domain.errors import (
     BudgetReachedError,
     InterruptedRunError,
@@ -32,8 +32,7 @@ from skillopt.kernel.observers import Observers
 from skillopt.kernel.ports import Clock, Observer
 from skillopt.kernel.run import Run
 from skillopt.kernel.view import view_of, whole
-from skillopt.kernel.work import Asker
-from skillopt.train.lab import Lab
+from skillopt.train.lab import Lab, Parts
 from skillopt.train.loop import train
 from skillopt.train.report import Ending, summarize
 from skillopt.train.summary import Status, Summary
@@ -70,10 +69,7 @@ async def opened(
 ) -> AsyncIterator[Opened]:
     """Open a run; what is recorded is durable and let go of when this ends, however it ends."""
     config = prepared.config
-    caps = config.limits.caps
-    models = config.models
-    target = make_chat("target", models.target, caps)
-    optimizer = make_chat("optimizer", models.optimizer, caps)
+    crew = Crew(prepared)
     handle = _own(journal, name, prepared.plan_record)
     terms = Terms(
         journal=journal,
@@ -85,23 +81,12 @@ async def opened(
     )
     run = Run(terms, Observers(observers))
     lab = Lab(
-        run=run,
-        environment=prepared.environment,
-        target=Asker(
-            verb="rollout",
-            role="target",
-            chat=target,
-            max_tokens=models.target.max_tokens,
-            version=prepared.environment.version,
-        ),
-        optimizer=Asker(verb="reflect", role="optimizer", chat=optimizer, max_tokens=models.optimizer.max_tokens),
-        reflect_settings=config.reflect,
-        gate_settings=config.gate,
+        Parts(run=run, environment=prepared.environment, staff=crew.staff, reflect=config.reflect, gate=config.gate)
     )
     try:
         yield Opened(run=run, lab=lab, journal=journal, handle=handle, clock=clock)
     finally:
-        await asyncio.gather(target.close(), optimizer.close())
+        await crew.close()
 
 
 async def train_session(
@@ -197,7 +182,7 @@ async def eval_session(prepared: Prepared, journal: Journal, clock: Clock, exam:
 async def _measured(lab: Lab, prepared: Prepared, exam: Exam) -> None:
     tasks = prepared.environment.tasks.of(exam.split)
     for trial in range(exam.trials):
-        await lab.measure(exam.skill, tasks, label=f"trial_{trial}", split=exam.split.value, trial=trial)
+        await lab.measuring.measure(exam.skill, tasks, label=f"trial_{trial}", split=exam.split.value, trial=trial)
 
 
 def conclude(prepared: Prepared, session: Opened, folder: RunFolder, error: SkilloptError | None) -> Summary:

@@ -39,7 +39,7 @@ class Demonstrated(msgspec.Struct, frozen=True, kw_only=True):
 @click.option("--json", "as_json", is_flag=True, help="Print what came of it as one JSON object on one line.")
 def command(keep: Path | None, *, as_json: bool) -> int:
     """Train a small skill on the scripted model, with no key and no network, and show what changed."""
-    from skillopt.app.prepare import prepare
+    from skillopt.app.project.prepare import prepare
     from skillopt.cli.train import run_training, show_ended
 
     folder = _laid_out(keep)
@@ -79,7 +79,7 @@ def _laid_out(keep: Path | None) -> Path:
 
 def _demonstrated(folder: Path, summary: Summary) -> Demonstrated:
     from skillopt.domain.skill import SKILL_FILE
-    from skillopt.train.changes import diff_lines
+    from skillopt.train.pages.changes import diff_lines
 
     before = (folder / SKILL_FILE).read_text(encoding="utf-8")
     after = (folder / summary.best_skill).read_text(encoding="utf-8")

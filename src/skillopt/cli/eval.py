@@ -14,7 +14,7 @@ import msgspec
 from skillopt.cli.output import print_json, print_text, show_error
 
 if TYPE_CHECKING:
-    from skillopt.app.prepare import Prepared
+    from skillopt.app.project.prepare import Prepared
     from skillopt.app.session import Examined
     from skillopt.kernel.events import Measured
 
@@ -49,7 +49,7 @@ class EvalOptions(TypedDict):
 def command(config: Path, **options: Unpack[EvalOptions]) -> int:
     """Measure a skill on one split of CONFIG's tasks. Answers that the workspace has are not paid for again."""
     from skillopt.app.environ import variables
-    from skillopt.app.prepare import prepare
+    from skillopt.app.project.prepare import prepare
 
     prepared = prepare(config, sets=options["sets"], environ=variables(), workspace=options["workspace"])
     examined = asyncio.run(_measure(prepared, options))
@@ -74,9 +74,9 @@ def _show(trials: Sequence[Measured]) -> None:
 
 
 async def _measure(prepared: Prepared, options: EvalOptions) -> Examined:
-    from skillopt.app.secrets import scrubbed_skill
+    from skillopt.app.project.secrets import scrubbed_skill
+    from skillopt.app.project.skills import read_skill
     from skillopt.app.session import Exam, eval_session
-    from skillopt.app.skills import read_skill
     from skillopt.app.workspace import opened_journal
     from skillopt.cli.train import listen_for_signals
     from skillopt.domain.tasks import SplitName

@@ -49,7 +49,7 @@ def show_error(error: SkilloptError) -> None:
 def show_panel(panel: str) -> None:
     """Write an error panel to stderr, its first word in red on a terminal."""
     from skillopt.app.environ import variables
-    from skillopt.app.secrets import scrubber
+    from skillopt.app.project.secrets import scrubber
 
     # what a provider, a file or an argument said may hold a secret
     first, colon, rest = scrubber().text(panel).partition(":")

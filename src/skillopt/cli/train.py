@@ -14,7 +14,7 @@ import click
 from skillopt.cli.output import print_json, print_text, show_error
 
 if TYPE_CHECKING:
-    from skillopt.app.prepare import Prepared
+    from skillopt.app.project.prepare import Prepared
     from skillopt.app.session import Ended, Interrupt
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -32,7 +32,7 @@ def command(
 ) -> int:
     """Train the skill of CONFIG. The same command again goes on where it stopped, or shows the finished result."""
     from skillopt.app.environ import variables
-    from skillopt.app.prepare import prepare
+    from skillopt.app.project.prepare import prepare
 
     prepared = prepare(config, sets=sets, environ=variables(), workspace=workspace)
     for warning in prepared.environment.tasks.warnings:

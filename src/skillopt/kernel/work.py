@@ -1,10 +1,11 @@
-"""A unit of paid work: what determines its answer, what it may cost, and how to ask once.
-Owns the key; refuses to know phases, journals and budgets."""
+"""A unit of paid work: what determines its answer, what it may cost, how to ask once; and who is asked at each stage.
+Owns the key and the names of the stages; refuses to know phases, journals and budgets."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import blake2b
-from typing import Protocol
+from typing import Literal, Protocol, get_args
 
 import msgspec
 
@@ -12,6 +13,11 @@ from skillopt.domain.chat import ChatRequest, Message, Reply
 from skillopt.domain.usage import Usage
 from skillopt.kernel.journal import Key
 from skillopt.kernel.ports import Chat
+
+Stage = Literal[
+    "rollout", "reflect", "merge", "rank", "budget", "rewrite", "slow_update", "meta_skill", "notes", "judge"
+]
+STAGES: tuple[Stage, ...] = get_args(Stage)
 
 _encoder = msgspec.msgpack.Encoder()
 
@@ -88,3 +94,17 @@ class Asker:
         digest = self._prefix.copy()
         digest.update(_encoder.encode((request, trial)))
         return Ask(digest.digest(), self.role, self._account, self._chat, request)
+
+
+class Staff:
+    """Who is asked at each stage of a run."""
+
+    def __init__(self, askers: Mapping[Stage, Asker]) -> None:
+        missing = [stage for stage in STAGES if stage not in askers]
+        if missing:
+            raise ValueError(f"Nobody is asked at {', '.join(missing)}.")
+        self._askers = dict(askers)
+
+    def at(self, stage: Stage) -> Asker:
+        """Return who is asked at this stage."""
+        return self._askers[stage]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skillopt.app.prepare import Prepared, prepare
+from skillopt.app.project.prepare import Prepared, prepare
 from skillopt.app.runs import export_lines, import_lines, list_rows, remove, summary_of
 from skillopt.app.session import Ended, train_session
 from skillopt.app.workspace import opened_journal

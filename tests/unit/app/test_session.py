@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skillopt.app.prepare import Prepared, prepare
+from skillopt.app.project.prepare import Prepared, prepare
 from skillopt.app.session import Ended, Exam, Examined, Interrupt, eval_session, train_session
 from skillopt.app.workspace import opened_journal
 from skillopt.domain.errors import (

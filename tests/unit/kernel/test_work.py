@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import itertools
 
+import pytest
+
 from skillopt.domain.chat import Message
 from skillopt.domain.usage import Price
-from skillopt.kernel.work import Asker
+from skillopt.kernel.work import STAGES, Asker, Staff
 from skillopt.testing.scripted import ScriptedChat
 
 HELLO = (Message("user", "hello"),)
@@ -68,3 +70,11 @@ def test_an_asker_can_be_used_again() -> None:
 def test_slots_are_shared_by_account_and_not_by_role() -> None:
     assert asker(role="judge").ask(HELLO).account == asker(role="target", model="n").ask(HELLO).account
     assert asker(brain="coin").ask(HELLO).account != asker().ask(HELLO).account
+
+
+def test_a_staff_has_somebody_at_every_stage() -> None:
+    everyone = {stage: asker(verb=stage) for stage in STAGES}
+    assert Staff(everyone).at("merge") is everyone["merge"]
+    del everyone["rank"]
+    with pytest.raises(ValueError, match="rank"):
+        Staff(everyone)

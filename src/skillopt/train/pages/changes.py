@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from skillopt.kernel.events import EditFact, GateDecided, Measured, TaskScore
 from skillopt.kernel.view import RunView, StepView
-from skillopt.train.chart import Kind, mark, shape_of
-from skillopt.train.markup import Content, Html, element, folded, shortened, table, together
+from skillopt.train.pages.chart import Kind, mark, shape_of
+from skillopt.train.pages.markup import Content, Html, element, folded, shortened, table, together
 
 _OPEN_CHANGES = 6
 _MOST_CHANGES = 60

@@ -4,7 +4,7 @@ Owns the wording, which claims only what test or val can carry; refuses to know 
 from __future__ import annotations
 
 from skillopt.kernel.view import RunView
-from skillopt.train.changes import paired
+from skillopt.train.pages.changes import paired
 from skillopt.train.summary import ScoreRow, Summary
 
 

@@ -13,7 +13,7 @@ import msgspec
 from skillopt.kernel.events import Mean
 from skillopt.kernel.view import RunView, StepView
 from skillopt.train.history import kind_of
-from skillopt.train.markup import Html, element
+from skillopt.train.pages.markup import Html, element
 
 Kind = Literal["accept", "reject", "inconclusive", "skip"]
 KINDS: tuple[Kind, ...] = ("accept", "reject", "inconclusive", "skip")

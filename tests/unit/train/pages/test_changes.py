@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from skillopt.kernel.events import TaskScore
-from skillopt.train.changes import (
+from skillopt.train.pages.changes import (
     accepted_changes,
     diff_lines,
     drawn_diff,

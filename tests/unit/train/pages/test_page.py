@@ -11,7 +11,7 @@ import pytest
 
 from skillopt.kernel.events import CandidateMade, Event, StepBegan
 from skillopt.kernel.view import RunView, view_of, whole
-from skillopt.train.page import page
+from skillopt.train.pages.page import page
 from tests.unit.train.written_runs import Course, edit, summary_of, warned
 
 MEGABYTE = 1_000_000

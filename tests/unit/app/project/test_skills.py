@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from skillopt.app.skills import read_skill
+from skillopt.app.project.skills import read_skill
 from skillopt.domain.errors import UsageError
 
 

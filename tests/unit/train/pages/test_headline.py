@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skillopt.kernel.view import RunView
-from skillopt.train.headline import headline, lede
+from skillopt.train.pages.headline import headline, lede
 from skillopt.train.summary import Status
 from tests.unit.train.written_runs import Course, summary_of
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skillopt.app.prepare import Prepared, prepare
+from skillopt.app.project.prepare import Prepared, prepare
 from skillopt.domain.errors import UsageError
 from skillopt.domain.skill import Skill
 from tests.unit.app.projects import SEED_SKILL, settings, write_project

@@ -11,9 +11,9 @@ import msgspec
 
 from skillopt.app.config import Config, plan_bytes
 from skillopt.app.models import references
-from skillopt.app.secrets import scrubbed_skill, scrubbed_tasks, scrubber
+from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
+from skillopt.app.project.skills import read_skill
 from skillopt.app.settings.load import load
-from skillopt.app.skills import read_skill
 from skillopt.domain.errors import UsageError
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.dataset import Dataset

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from skillopt.train.chart import curve_of, drawn, point_words, shape_of, whisker
+from skillopt.train.pages.chart import curve_of, drawn, point_words, shape_of, whisker
 from tests.unit.train.written_runs import Course
 
 

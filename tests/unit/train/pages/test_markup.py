@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillopt.train.markup import Html, element, folded, shortened, table, visible
+from skillopt.train.pages.markup import Html, element, folded, shortened, table, visible
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from skillopt.app.secrets import scrubbed_skill, scrubbed_tasks, scrubber
+from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.domain.chat import Message
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Check, Task, TaskSet

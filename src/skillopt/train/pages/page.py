@@ -9,11 +9,11 @@ from functools import cache
 
 from skillopt.domain.errors import InternalError
 from skillopt.kernel.view import RunView
-from skillopt.train.changes import accepted_changes, flips, untaken_edits, whole_change
-from skillopt.train.chart import WORDS, Point, curve_of, drawn, legend, mark, shape_of, shapes, whisker
-from skillopt.train.headline import headline, lede
 from skillopt.train.history import StepRecord, history
-from skillopt.train.markup import Content, Html, element, folded, shortened, table, together
+from skillopt.train.pages.changes import accepted_changes, flips, untaken_edits, whole_change
+from skillopt.train.pages.chart import WORDS, Point, curve_of, drawn, legend, mark, shape_of, shapes, whisker
+from skillopt.train.pages.headline import headline, lede
+from skillopt.train.pages.markup import Content, Html, element, folded, shortened, table, together
 from skillopt.train.summary import ScoreRow, SplitScores, Summary, UsageRow
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

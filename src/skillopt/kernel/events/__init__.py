@@ -1,0 +1,56 @@
+"""The one stream of facts: what a run did, in program order, the same whenever it is run again.
+
+Owns the event union and the live signals; refuses to know who watches. Times are kept beside events, never in them.
+"""
+
+from skillopt.kernel.events.facts import EditFact, Mean, TaskScore
+from skillopt.kernel.events.of_run import Measured, PhaseBegan, PhaseEnded, RunBegan, RunEnded, SkillKept, Warned
+from skillopt.kernel.events.of_step import (
+    BatchGraded,
+    CandidateMade,
+    GateDecided,
+    PatchProposed,
+    StepBegan,
+    StepEnded,
+)
+from skillopt.kernel.events.signals import AttemptFailed, Signal, SlotsChanged, UnitSettled
+
+Event = (
+    RunBegan
+    | SkillKept
+    | PhaseBegan
+    | PhaseEnded
+    | Measured
+    | StepBegan
+    | BatchGraded
+    | PatchProposed
+    | CandidateMade
+    | GateDecided
+    | StepEnded
+    | Warned
+    | RunEnded
+)
+
+__all__ = [
+    "AttemptFailed",
+    "BatchGraded",
+    "CandidateMade",
+    "EditFact",
+    "Event",
+    "GateDecided",
+    "Mean",
+    "Measured",
+    "PatchProposed",
+    "PhaseBegan",
+    "PhaseEnded",
+    "RunBegan",
+    "RunEnded",
+    "Signal",
+    "SkillKept",
+    "SlotsChanged",
+    "StepBegan",
+    "StepEnded",
+    "TaskScore",
+    "UnitSettled",
+    "Warned",
+]

@@ -1,0 +1,45 @@
+"""The values that events are made of, and what all events share.
+Owns their shape; refuses to know which event holds them and who watches."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Fact(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
+    """What all events share: a tag, so that reading a log is one keyed look-up."""
+
+
+class TaskScore(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One graded trial: scores are None when there is no answer, and then `cause` says why."""
+
+    task_id: str
+    trial: int
+    hard: float | None
+    soft: float | None
+    feedback: str = ""
+    cause: str = ""
+
+
+class Mean(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """A measured score with its 95 % interval; None where nothing was measured."""
+
+    hard: float | None
+    soft: float | None
+    n: int
+    failed: int = 0
+    low: float | None = None
+    high: float | None = None
+
+
+class EditFact(msgspec.Struct, frozen=True, kw_only=True):
+    """One edit and what became of it: `status` is applied, or the reason it was refused."""
+
+    op: str
+    content: str
+    target: str
+    file: str
+    support: int
+    source: str
+    status: str = "proposed"
+    detail: str = ""

@@ -1,0 +1,78 @@
+"""What is said of a training step, from its beginning to the moment it is whole.
+Owns these events; refuses to know what they add up to."""
+
+from __future__ import annotations
+
+from skillopt.kernel.events.facts import EditFact, Fact, Mean, TaskScore
+
+
+class StepBegan(Fact, frozen=True, kw_only=True, tag="step_began"):
+    """A training step started on the incumbent skill."""
+
+    step: int
+    epoch: int
+    step_in_epoch: int
+    edit_budget: int | None
+    skill_digest: str
+
+
+class BatchGraded(Fact, frozen=True, kw_only=True, tag="batch_graded"):
+    """The step's rollouts have their scores."""
+
+    step: int
+    batch: int
+    seed: int
+    mean: Mean
+    rows: tuple[TaskScore, ...]
+
+
+class PatchProposed(Fact, frozen=True, kw_only=True, tag="patch_proposed"):
+    """The optimizer proposed edits: `stage` is reflect, aggregate or select; minibatch -1 is the merged patch."""
+
+    step: int
+    stage: str
+    minibatch: int
+    source: str
+    reasoning: str
+    edits: tuple[EditFact, ...]
+
+
+class CandidateMade(Fact, frozen=True, kw_only=True, tag="candidate_made"):
+    """The chosen edits were applied to the incumbent."""
+
+    step: int
+    skill_digest: str
+    changed: bool
+    edits: tuple[EditFact, ...]
+
+
+class GateDecided(Fact, frozen=True, kw_only=True, tag="gate_decided"):
+    """The gate said whether the candidate is kept."""
+
+    step: int
+    rule: str
+    metric: str
+    verdict: str
+    action: str
+    reason: str
+    candidate: float | None
+    incumbent: float | None
+    best: float | None
+    n: int
+    failed: int
+    calls: int
+
+
+class StepEnded(Fact, frozen=True, kw_only=True, tag="step_ended"):
+    """A step is whole, and this is how things stand after it; views of a stopped run end here."""
+
+    step: int
+    epoch: int
+    step_in_epoch: int
+    skill_digest: str
+    best_digest: str
+    current_score: float | None
+    best_score: float | None
+    best_step: int
+    current_origin: str
+    best_origin: str

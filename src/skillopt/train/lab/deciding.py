@@ -1,0 +1,48 @@
+"""Whether a candidate is kept, and what is told of the verdict.
+Owns which val tasks are measured for it; refuses to know how the candidate came about."""
+
+from __future__ import annotations
+
+from skillopt.domain.scores import Scoreboard
+from skillopt.domain.skill import Candidate, Skill
+from skillopt.domain.state import Gated, Standing, Step, action_of
+from skillopt.kernel.events import GateDecided
+from skillopt.phases.gate import gate
+from skillopt.train.lab.measuring import Measuring
+from skillopt.train.lab.parts import Parts
+from skillopt.train.plan import Plan
+
+
+class Deciding:
+    """Holds candidates against the incumbent on val."""
+
+    def __init__(self, parts: Parts, measuring: Measuring) -> None:
+        self._run = parts.run
+        self._settings = parts.gate
+        self._measuring = measuring
+
+    async def gate(self, plan: Plan, step: Step, candidate: Candidate, incumbent: Standing, best: Standing) -> Gated:
+        """Decide whether the candidate is kept."""
+
+        async def measure(skill: Skill) -> Scoreboard:
+            return await self._measuring.measure(skill, plan.val, label=step.origin, split="val")
+
+        gated = await gate(self._settings, measure, candidate, incumbent, best)
+        verdict = gated.verdict
+        self._run.emit(
+            GateDecided(
+                step=step.number,
+                rule=self._settings.rule,
+                metric=self._settings.metric,
+                verdict=type(verdict).__name__.lower(),
+                action=action_of(candidate, verdict),
+                reason=verdict.reason,
+                candidate=verdict.candidate,
+                incumbent=verdict.incumbent,
+                best=verdict.best,
+                n=verdict.n,
+                failed=0 if gated.board is None else gated.board.failed,
+                calls=verdict.calls,
+            )
+        )
+        return gated

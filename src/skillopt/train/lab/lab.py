@@ -1,0 +1,101 @@
+"""The lab: does what the loop names, each verb by the part that knows how.
+Owns how things stand at the seams of a step; refuses to know how any part does its work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skillopt.domain.errors import SkilloptError, UnavailableError
+from skillopt.domain.scores import Scoreboard
+from skillopt.domain.skill import Candidate
+from skillopt.domain.state import Gated, Step, StepOutcome, TrainState
+from skillopt.kernel.events import RunEnded, StepEnded
+from skillopt.phases.reflect import Graded, Proposal
+from skillopt.train.lab.deciding import Deciding
+from skillopt.train.lab.measuring import Measuring
+from skillopt.train.lab.parts import Parts, Teller
+from skillopt.train.lab.proposing import Proposing
+from skillopt.train.plan import Plan
+
+
+class Lab:
+    """The strategies a loop is given, on the run they were made for."""
+
+    def __init__(self, parts: Parts) -> None:
+        teller = Teller(parts.run)
+        self._run = parts.run
+        self._compared = parts.gate.compared
+        self.measuring = Measuring(parts, teller)
+        proposing = Proposing(parts, teller)
+        self.rollout = self.measuring.batches
+        self.reflect = proposing.reflect
+        self.aggregate = proposing.aggregate
+        self.select = proposing.select
+        self.update = proposing.update
+        self.gate = Deciding(parts, self.measuring).gate
+
+    async def baseline(self, plan: Plan) -> TrainState:
+        """Measure the seed skill on val; a target that answers nothing there ends the run."""
+        board = await self.measuring.measure(plan.seed_skill, plan.val, label="baseline", split="val")
+        if not board.n:
+            raise _silent_target(len(plan.val), board.cause)
+        return TrainState.begin(plan.seed_skill, board, self._compared)
+
+    @staticmethod
+    def outcome(
+        step: Step, graded: Sequence[Graded], proposals: Sequence[Proposal], candidate: Candidate, gated: Gated
+    ) -> StepOutcome:
+        """Put together what a step came to."""
+        return StepOutcome(
+            step=step,
+            candidate=candidate,
+            gated=gated,
+            train=Scoreboard(tuple(row for each in graded for row in each.board.rows)),
+            asked=len(proposals),
+            answered=sum(1 for proposal in proposals if not proposal.unusable),
+        )
+
+    def close(self, step: Step, state: TrainState) -> None:
+        """Say that a step is whole, and how things stand after it."""
+        self._run.emit(
+            StepEnded(
+                step=step.number,
+                epoch=step.epoch,
+                step_in_epoch=step.in_epoch,
+                skill_digest=state.skill.digest,
+                best_digest=state.best.skill.digest,
+                current_score=state.incumbent.board.value(state.metric),
+                best_score=state.best.board.value(state.metric),
+                best_step=state.best.step,
+                current_origin=state.incumbent.origin,
+                best_origin=state.best.origin,
+            )
+        )
+
+    async def report(self, plan: Plan, state: TrainState, reason: str) -> TrainState:
+        """Score the chosen skills on test, which decided nothing, and end the run."""
+        last, best = state.incumbent, state.best
+        tested = {"initial": ("baseline", plan.seed_skill), "best": ("best", best.skill), "last": ("last", last.skill)}
+        if plan.tasks.test:
+            for name in plan.test:
+                label, skill = tested[name]
+                await self.measuring.measure(skill, plan.tasks.test, label=label, split="test")
+        untouched = best.step == 0
+        self._run.emit(
+            RunEnded(
+                stop_reason=reason,
+                best_digest=best.skill.digest,
+                last_digest=last.skill.digest,
+                best_origin=best.origin,
+                current_origin=last.origin,
+                claimed_val=best.board.value(state.metric) if untouched else None,
+            )
+        )
+        return state
+
+
+def _silent_target(tasks: int, cause: str | None) -> SkilloptError:
+    return UnavailableError(
+        f"The target answered none of the {tasks} val tasks ({cause}), so there is nothing to compare with.",
+        hint="Look at models.target (skillopt doctor), then run it with --fresh: answers are kept.",
+    )

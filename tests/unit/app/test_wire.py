@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from skillopt.app.project.prepare import prepare
+from skillopt.app.wire import Crew
+from skillopt.domain.chat import Message
+from skillopt.kernel.work import STAGES
+from tests.unit.app.projects import settings, write_project
+
+HELLO = (Message("user", "hello"),)
+
+
+def staffed(folder: Path, judge: str) -> dict[str, tuple[str, str, str]]:
+    models = settings()["models"]
+    assert isinstance(models, dict)
+    path = write_project(folder, settings(models={**models, "judge": {"use": judge}}))
+
+    async def asked() -> dict[str, tuple[str, str, str]]:
+        crew = Crew(prepare(path, environ={}))
+        try:
+            asks = {stage: crew.staff.at(stage).ask(HELLO) for stage in STAGES}
+            return {
+                stage: (crew.staff.at(stage).verb, ask.role, ask.chat.identity.model) for stage, ask in asks.items()
+            }
+        finally:
+            await crew.close()
+
+    return asyncio.run(asked())
+
+
+def test_the_target_does_the_tasks_and_the_optimizer_all_else(tmp_path: Path) -> None:
+    staff = staffed(tmp_path, "optimizer")
+    assert staff.pop("rollout") == ("rollout", "target", "target-scripted")
+    assert staff.pop("judge") == ("judge", "judge", "opt-scripted")
+    assert staff
+    assert all(who == (stage, "optimizer", "opt-scripted") for stage, who in staff.items())
+
+
+def test_the_target_may_judge(tmp_path: Path) -> None:
+    assert staffed(tmp_path, "target")["judge"] == ("judge", "judge", "target-scripted")

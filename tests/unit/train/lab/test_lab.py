@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from skillopt.domain.errors import UnavailableError
+from skillopt.kernel.events import (
+    RunEnded,
+    StepEnded,
+)
+from skillopt.testing.faults import FaultKind, FaultPlan
+from tests.simulation.house import Lived, house, live
+
+
+@pytest.fixture(scope="module")
+def lived() -> Lived:
+    return live(house(14))
+
+
+def test_the_last_skill_is_the_incumbent_and_the_best_is_the_best(lived: Lived) -> None:
+    (ended,) = lived.events_of(RunEnded)
+    last = lived.events_of(StepEnded)[-1]
+    assert (ended.last_digest, ended.best_digest) == (last.skill_digest, last.best_digest)
+    assert lived.best == lived.view.skills[last.best_digest].files["SKILL.md"]
+    assert ended.claimed_val is None, "a score that chose the winner is not claimed for it"
+
+
+def test_a_seed_that_was_never_beaten_may_claim_its_score() -> None:
+    (ended,) = live(house(2)).events_of(RunEnded)
+    assert ended.best_origin == "initial_skill"
+    assert ended.claimed_val is not None
+
+
+@pytest.mark.parametrize("kind", [FaultKind.CONTEXT, FaultKind.LENGTH, FaultKind.FILTERED])
+def test_a_target_that_answers_nothing_on_val_ends_the_run(kind: FaultKind) -> None:
+    silent = live(house().but(target_faults=FaultPlan.always(kind)))
+    assert isinstance(silent.error, UnavailableError)
+    assert "8 val tasks" in silent.error.message
+    assert silent.optimizer.calls == 0
