@@ -111,9 +111,9 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 class Journal(Protocol):
     """Remembers finished work. One process owns a run at a time; several runs share the answers.
 
-    Order is kept: what was recorded first is durable first. `intend` returns when the intent survives `kill -9`;
-    `sync` returns when everything recorded before it survives a loss of power. What was recorded is read back at
-    once, durable or not. A journal that broke or was closed raises a StoreError at every call.
+    Order is kept: what was recorded first is durable first, but for intents, which may overtake. `intend` returns when
+    the intent survives `kill -9`; `sync` returns when everything recorded before it survives a loss of power. What was
+    recorded is read back at once, durable or not. A journal that broke or was closed raises a StoreError at every call.
     """
 
     def open_run(self, name: str, plan: bytes) -> RunHandle:
