@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
+from skillopt.domain.memory import Memory, Tried
 from skillopt.domain.scores import Metric, Scoreboard
 from skillopt.domain.skill import Candidate, Skill
 from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict
@@ -32,24 +33,6 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     def origin(self) -> str:
         """The name of what this step produces."""
         return f"step_{self.number:04d}"
-
-
-class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """One past step, as later reflections see it: what failed, what was edited, what the gate said."""
-
-    step: int
-    action: str
-    failed_tasks: int
-    tasks: int
-    edits: tuple[str, ...]
-    candidate: float | None
-    incumbent: float | None
-
-
-class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """What later steps are told of earlier ones."""
-
-    tried: tuple[Tried, ...] = ()
 
 
 class Gated(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,19 +10,19 @@ import msgspec
 
 from skillopt.domain.batches import BatchSpec
 from skillopt.domain.chat import Message
+from skillopt.domain.memory import Memory
 from skillopt.domain.rollouts import Answered, Rollout
 from skillopt.domain.scores import Scoreboard, Scored
 from skillopt.domain.seeds import shuffled
 from skillopt.domain.skill import SKILL_FILE, Edit, EditOp, Patch, Skill
-from skillopt.domain.state import Memory, Tried
 from skillopt.domain.tasks import Task
 from skillopt.kernel.dialogue import Conversation, Unusable, converse
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Asker
 from skillopt.phases.prompting import fill, shipped_prompt, shortened
+from skillopt.phases.recall import recalled
 
 Source = Literal["failure", "success"]
-_STEPS_SHOWN = 8
 _WRONG = 1e-9
 _FEWEST_CHARACTERS = 200
 
@@ -150,21 +150,11 @@ def _prompt(group: _Group, settings: ReflectSettings, briefing: Briefing) -> tup
     parts = [
         f"# The skill\n\n<skill>\n{briefing.skill.rendered}\n</skill>",
         f"# The budget\n\nEdit budget: {budget}",
-        *_earlier(briefing.memory.tried),
+        *recalled(briefing.memory),
         *(_shown(number, case, settings) for number, case in enumerate(group.cases, 1)),
     ]
     system = fill(shipped_prompt(name), {"edit_budget": budget})
     return (Message("system", system), Message("user", "\n\n".join(parts)))
-
-
-def _earlier(tried: Sequence[Tried]) -> list[str]:
-    """Tell what earlier steps tried, so that a rejected edit is not proposed again."""
-    told = [
-        f"- step {each.step}: {each.action}, {each.failed_tasks} of {each.tasks} tasks failed before it; edits: "
-        + (" | ".join(shortened(edit, 200) for edit in each.edits) or "none")
-        for each in tried[-_STEPS_SHOWN:]
-    ]
-    return ["# Earlier steps\n\n" + "\n".join(told)] if told else []
 
 
 def _shown(number: int, case: _Case, settings: ReflectSettings) -> str:

@@ -7,11 +7,11 @@ import msgspec
 import pytest
 
 from skillopt.domain.batches import BatchSpec
+from skillopt.domain.memory import Memory, Tried
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.scores import Score, Scoreboard, Scored
 from skillopt.domain.seeds import shuffled
 from skillopt.domain.skill import EditOp, Skill
-from skillopt.domain.state import Memory, Tried
 from skillopt.domain.tasks import Task
 from skillopt.kernel.run import Run
 from skillopt.phases.reflect import Briefing, Graded, Proposal, ReflectSettings, reflect

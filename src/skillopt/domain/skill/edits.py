@@ -69,10 +69,11 @@ class Edit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Patch(msgspec.Struct, frozen=True, kw_only=True):
-    """Edits that belong together, and the reasoning that led to them."""
+    """Edits that belong together, and the reasoning that led to them; `notes` are reminders for the appendix."""
 
     reasoning: str = ""
     edits: tuple[Edit, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def empty(cls) -> Patch:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skillopt.domain.memory import Memory
 from skillopt.domain.skill import Candidate, Patch, Skill, apply
-from skillopt.domain.state import Memory, Step
+from skillopt.domain.state import Step
 from skillopt.kernel.events import CandidateMade, PatchProposed
 from skillopt.phases.aggregate import aggregate
 from skillopt.phases.reflect import Briefing, Graded, Proposal, reflect
