@@ -34,8 +34,9 @@ from skillopt.testing.worlds import WorldTasks, rules_world
 from skillopt.train.history import StepRecord, history
 from skillopt.train.lab import Lab, Parts
 from skillopt.train.loop import train
-from skillopt.train.plan import OptimizerSettings, Plan, StopSettings, TrainSettings
+from skillopt.train.plan import Plan
 from skillopt.train.report import Ending, summarize
+from skillopt.train.settings import OptimizerSettings, StopSettings, TrainSettings
 from skillopt.train.summary import Summary
 
 SEED_SKILL = "# House style\n\nAnswer in the answer tag.\n"

@@ -19,7 +19,7 @@ from skillopt.phases.gate import GateSettings
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.testing.brains import brain_named
 from skillopt.testing.scenario import parse_scenario
-from skillopt.train.plan import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
+from skillopt.train.settings import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
 
 _NO_PART_OF_A_PLAN = ("limits", "retry")
 _ONLY_AN_ADDRESS = ("api_key", "headers", "timeout", "stall_seconds", "price")

@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from skillopt.domain.progress.state import Gated, Standing
 from skillopt.domain.scores import Metric, MetricName, Scoreboard
 from skillopt.domain.skill import Candidate, Skill
-from skillopt.domain.state import Gated, Standing
 from skillopt.domain.verdicts import Inconclusive, Reject, Verdict, force, strict
 
 Measure = Callable[[Skill], Awaitable[Scoreboard]]

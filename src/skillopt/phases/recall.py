@@ -3,7 +3,7 @@ Owns which memories are told, and their order; refuses to know who is told them.
 
 from __future__ import annotations
 
-from skillopt.domain.memory import Memory
+from skillopt.domain.progress.memory import Memory
 from skillopt.phases.prompting import shortened
 
 _STEPS_SHOWN = 8
@@ -16,4 +16,5 @@ def recalled(memory: Memory) -> list[str]:
         + (" | ".join(shortened(edit, 200) for edit in each.edits) or "none")
         for each in memory.tried[-_STEPS_SHOWN:]
     ]
-    return ["# Earlier steps\n\n" + "\n".join(told)] if told else []
+    advice = [f"# Advice from the last epoch\n\n{memory.advice}"] if memory.advice else []
+    return [*advice, *(["# Earlier steps\n\n" + "\n".join(told)] if told else [])]

@@ -8,9 +8,9 @@ from typing import Literal
 
 import msgspec
 
-from skillopt.domain.batches import BatchSpec
 from skillopt.domain.chat import Message
-from skillopt.domain.memory import Memory
+from skillopt.domain.progress.batches import BatchSpec
+from skillopt.domain.progress.memory import Memory
 from skillopt.domain.rollouts import Answered, Rollout
 from skillopt.domain.scores import Scoreboard, Scored
 from skillopt.domain.seeds import shuffled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skillopt.domain.state import TrainState
+from skillopt.domain.progress.state import TrainState
 from skillopt.kernel.run import Run
 from skillopt.train.lab import Lab
 from skillopt.train.plan import Plan
@@ -19,12 +19,15 @@ async def train(plan: Plan, lab: Lab, run: Run) -> TrainState:
         with run.span(step.origin):
             graded = await lab.rollout(plan, step, state.skill)
             proposals = await lab.reflect(plan, step, state.skill, graded, state.memory)
-            merged = await lab.aggregate(step, proposals)
-            chosen = await lab.select(plan, step, merged)
-            candidate = await lab.update(step, state.skill, chosen)
-            gated = await lab.gate(plan, step, candidate, state.incumbent, state.best)
+            merged = await lab.aggregate(plan, step, state.skill, proposals, state.memory)
+            chosen = await lab.select(plan, step, state.skill, merged, state.memory)
+            candidate = await lab.update(plan, step, state.skill, chosen, state.memory)
+            gated = await lab.gate(plan, step.origin, candidate, state)
             state = state.after(lab.outcome(step, graded, proposals, candidate, gated))
             lab.close(step, state)
+        if step.closes_epoch:
+            with run.span(f"epoch_{step.epoch:02d}"):
+                state = await lab.consolidate(plan, step, state)
         reason = plan.stop_reason(state)
     with run.span("end"):
         return await lab.report(plan, state, "all steps done" if reason is None else reason)

@@ -73,7 +73,7 @@ STORY: Sequence[Event | Signal] = (
     SlotsChanged("main", 16, "the provider said 429"),
     CandidateMade(step=1, skill_digest="new", changed=True, edits=()),
     GateDecided(
-        step=1,
+        origin="step_0001",
         rule="paired",
         metric="hard",
         verdict="accept",

@@ -43,7 +43,7 @@ def measured(digest: str, hard: float, split: str = "val", label: str = "baselin
 
 def decided(verdict: str, action: str) -> GateDecided:
     return GateDecided(
-        step=1,
+        origin="step_0001",
         rule="paired",
         metric="hard",
         verdict=verdict,

@@ -57,7 +57,7 @@ EXAMPLES: dict[type[Any], Event] = {
     PatchProposed: PatchProposed(step=1, stage="reflect", minibatch=0, source="failure", reasoning="", edits=(EDIT,)),
     CandidateMade: CandidateMade(step=1, skill_digest="s2", changed=True, edits=(EDIT,)),
     GateDecided: GateDecided(
-        step=1,
+        origin="step_0001",
         rule="strict",
         metric="hard",
         verdict="reject",

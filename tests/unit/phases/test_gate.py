@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
+from skillopt.domain.progress.state import Gated, Standing
 from skillopt.domain.scores import Score, Scoreboard, Scored
 from skillopt.domain.skill import Candidate, Edit, EditOp, Skill, apply
-from skillopt.domain.state import Gated, Standing
 from skillopt.domain.verdicts import Accept, Inconclusive, Reject
 from skillopt.phases.gate import GateSettings, gate
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from skillopt.domain.memory import Memory, Tried
+from skillopt.domain.progress.memory import Memory, Tried
 from skillopt.phases.recall import recalled
 
 
@@ -16,3 +16,9 @@ def test_a_step_is_told_with_what_became_of_its_edits() -> None:
     (told,) = recalled(Memory(tried=(tried(3, "append: Be brief."), tried(4))))
     assert "step 3: reject, 2 of 6 tasks failed before it; edits: append: Be brief." in told
     assert told.endswith("edits: none")
+
+
+def test_advice_comes_before_the_steps() -> None:
+    advice, steps = recalled(Memory(tried=(tried(1, "append: Be brief."),), advice="Short sentences stay."))
+    assert advice.endswith("Short sentences stay.")
+    assert "step 1" in steps

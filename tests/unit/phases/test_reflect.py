@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import pytest
 
-from skillopt.domain.batches import BatchSpec
-from skillopt.domain.memory import Memory, Tried
+from skillopt.domain.progress.batches import BatchSpec
+from skillopt.domain.progress.memory import Memory, Tried
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.scores import Score, Scoreboard, Scored
 from skillopt.domain.seeds import shuffled

@@ -17,7 +17,7 @@ from skillopt.kernel.events import (
 )
 from skillopt.testing.brains import BRAINS
 from skillopt.testing.conversation import BrainReply, Conversation, Turn
-from skillopt.train.plan import StopSettings, TrainSettings
+from skillopt.train.settings import StopSettings, TrainSettings
 from tests.simulation.house import House, house, live
 
 

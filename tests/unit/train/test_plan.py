@@ -4,11 +4,12 @@ import msgspec
 import pytest
 
 from skillopt.domain.errors import OptimizerError, UnavailableError
+from skillopt.domain.progress.state import TrainState
 from skillopt.domain.scores import Metric, Score, Scoreboard, Scored
 from skillopt.domain.skill import Skill
-from skillopt.domain.state import TrainState
 from skillopt.domain.tasks import Task, TaskSet
-from skillopt.train.plan import OptimizerSettings, Plan, StopSettings, TrainSettings
+from skillopt.train.plan import Plan
+from skillopt.train.settings import OptimizerSettings, StopSettings, TrainSettings
 
 
 def plan(count: int = 10, /, **settings: object) -> Plan:

@@ -165,7 +165,7 @@ class Course:
         if changed and score is not None:
             yield measured(f"step_{number:04d}", "val", score, [True] * round(16 * score))
         yield GateDecided(
-            step=number,
+            origin=f"step_{number:04d}",
             rule=self._rule,
             metric=self._metric,
             verdict=verdict,

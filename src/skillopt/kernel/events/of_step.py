@@ -47,9 +47,9 @@ class CandidateMade(Fact, frozen=True, kw_only=True, tag="candidate_made"):
 
 
 class GateDecided(Fact, frozen=True, kw_only=True, tag="gate_decided"):
-    """The gate said whether the candidate is kept."""
+    """The gate said whether the candidate of this origin is kept."""
 
-    step: int
+    origin: str
     rule: str
     metric: str
     verdict: str

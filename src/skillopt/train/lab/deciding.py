@@ -3,9 +3,9 @@ Owns which val tasks are measured for it; refuses to know how the candidate came
 
 from __future__ import annotations
 
+from skillopt.domain.progress.state import Gated, TrainState, action_of
 from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Candidate, Skill
-from skillopt.domain.state import Gated, Standing, Step, action_of
 from skillopt.kernel.events import GateDecided
 from skillopt.phases.gate import gate
 from skillopt.train.lab.measuring import Measuring
@@ -21,17 +21,17 @@ class Deciding:
         self._settings = parts.gate
         self._measuring = measuring
 
-    async def gate(self, plan: Plan, step: Step, candidate: Candidate, incumbent: Standing, best: Standing) -> Gated:
-        """Decide whether the candidate is kept."""
+    async def gate(self, plan: Plan, origin: str, candidate: Candidate, state: TrainState) -> Gated:
+        """Decide whether the candidate, named by its origin, takes the incumbent's place."""
 
         async def measure(skill: Skill) -> Scoreboard:
-            return await self._measuring.measure(skill, plan.val, label=step.origin, split="val")
+            return await self._measuring.measure(skill, plan.val, label=origin, split="val")
 
-        gated = await gate(self._settings, measure, candidate, incumbent, best)
+        gated = await gate(self._settings, measure, candidate, state.incumbent, state.best)
         verdict = gated.verdict
         self._run.emit(
             GateDecided(
-                step=step.number,
+                origin=origin,
                 rule=self._settings.rule,
                 metric=self._settings.metric,
                 verdict=type(verdict).__name__.lower(),

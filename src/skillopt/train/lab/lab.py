@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillopt.domain.errors import SkilloptError, UnavailableError
+from skillopt.domain.progress.state import Gated, Step, StepOutcome, TrainState
 from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Candidate
-from skillopt.domain.state import Gated, Step, StepOutcome, TrainState
 from skillopt.kernel.events import RunEnded, StepEnded
 from skillopt.phases.reflect import Graded, Proposal
 from skillopt.train.lab.deciding import Deciding
@@ -71,6 +71,10 @@ class Lab:
                 best_origin=state.best.origin,
             )
         )
+
+    async def consolidate(self, _plan: Plan, _step: Step, state: TrainState) -> TrainState:
+        """Look back on an epoch that a step closed; nothing is drawn from it yet."""
+        return state
 
     async def report(self, plan: Plan, state: TrainState, reason: str) -> TrainState:
         """Score the chosen skills on test, which decided nothing, and end the run."""

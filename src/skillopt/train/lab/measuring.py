@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from skillopt.domain.progress.state import Step
 from skillopt.domain.rollouts import Rollout
 from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Skill
-from skillopt.domain.state import Step
 from skillopt.domain.tasks import Task
 from skillopt.kernel.events import BatchGraded, Measured, StepBegan
 from skillopt.phases.grade import facts_of, grade, mean_of, means_by_type

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillopt.domain.memory import Memory
+from skillopt.domain.progress.memory import Memory
+from skillopt.domain.progress.state import Step
 from skillopt.domain.skill import Candidate, Patch, Skill, apply
-from skillopt.domain.state import Step
 from skillopt.kernel.events import CandidateMade, PatchProposed
 from skillopt.phases.aggregate import aggregate
 from skillopt.phases.reflect import Briefing, Graded, Proposal, reflect
@@ -38,19 +38,21 @@ class Proposing:
                 self._propose(step, "reflect", proposal.minibatch, proposal.source, proposal.patch)
         return proposals
 
-    async def aggregate(self, step: Step, proposals: Sequence[Proposal]) -> Patch:
+    async def aggregate(
+        self, _plan: Plan, step: Step, _skill: Skill, proposals: Sequence[Proposal], _memory: Memory
+    ) -> Patch:
         """Merge what the minibatches proposed."""
         merged = aggregate([proposal.patch for proposal in proposals])
         self._propose(step, "aggregate", -1, "merged", merged)
         return merged
 
-    async def select(self, plan: Plan, step: Step, merged: Patch) -> Patch:
+    async def select(self, plan: Plan, step: Step, _skill: Skill, merged: Patch, _memory: Memory) -> Patch:
         """Keep as many edits as the budget allows."""
         chosen = first_of(merged, plan.edit_budget(step))
         self._propose(step, "select", -1, "merged", chosen)
         return chosen
 
-    async def update(self, step: Step, skill: Skill, chosen: Patch) -> Candidate:
+    async def update(self, _plan: Plan, step: Step, skill: Skill, chosen: Patch, _memory: Memory) -> Candidate:
         """Apply the chosen edits."""
         candidate = apply(skill, chosen)
         self._teller.keep(candidate.skill)

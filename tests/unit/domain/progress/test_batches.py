@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillopt.domain.batches import epoch_batches, steps_per_epoch
 from skillopt.domain.errors import UsageError
+from skillopt.domain.progress.batches import epoch_batches, steps_per_epoch
 from skillopt.domain.tasks import Task
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from skillopt.domain.progress.state import Gated, Step, StepOutcome, TrainState, action_of
 from skillopt.domain.scores import Metric, Score, Scoreboard, Scored
 from skillopt.domain.skill import Candidate, Edit, EditOp, Skill, apply
-from skillopt.domain.state import Gated, Step, StepOutcome, TrainState, action_of
 from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict
 
 SEED = Skill.from_text("# Rules\n")

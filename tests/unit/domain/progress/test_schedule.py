@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillopt.domain.errors import UsageError
-from skillopt.domain.schedule import BudgetSchedule, ScheduleName
+from skillopt.domain.progress.schedule import BudgetSchedule, ScheduleName
 
 
 def budgets(name: str, most: int, least: int, total: int) -> list[int | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from skillopt.domain.memory import Memory, Tried
+from skillopt.domain.progress.memory import Memory, Tried
 from skillopt.domain.scores import Metric, Scoreboard
 from skillopt.domain.skill import Candidate, Skill
 from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict
@@ -86,7 +86,7 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
             self,
             incumbent=self.incumbent if accepted is None else accepted,
             best=accepted if accepted is not None and new_best else self.best,
-            memory=Memory(tried=(*self.memory.tried, _tried(outcome))),
+            memory=msgspec.structs.replace(self.memory, tried=(*self.memory.tried, _tried(outcome))),
             steps_done=self.steps_done + 1,
             since_accept=self.since_accept + 1 if accepted is None else 0,
             mute=0 if outcome.answered else self.mute + (outcome.asked > 0),

@@ -19,6 +19,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """What later steps are told of earlier ones."""
+    """What later steps are told of earlier ones: what was tried, and the advice drawn from the last epoch."""
 
     tried: tuple[Tried, ...] = ()
+    advice: str = ""
