@@ -26,8 +26,9 @@ from skillopt.store.transactions import Transactions
 T = TypeVar("T")
 
 _IDLE_SECONDS = 1.0
-# a record that nobody waits for is written with the next one that somebody does, if that comes so soon
-_LINGER_SECONDS = 0.01
+# records that nobody waits for are written together, if so many come so soon: a kill can lose no more than these
+_LINGER_SECONDS = 0.04
+_LINGER_RECORDS = 4
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -212,7 +213,8 @@ class Writer:
             group.at = item.at
             if len(group.records) >= self._group_limit:
                 return
-            linger = 0.0 if group.waiters else began + _LINGER_SECONDS - item.at
+            awaited = group.waiters or len(group.records) >= _LINGER_RECORDS
+            linger = 0.0 if awaited else began + _LINGER_SECONDS - item.at
             try:
                 item = self._items.get(timeout=linger) if linger > 0 else self._items.get_nowait()
             except queue.Empty:

@@ -139,7 +139,8 @@ def test_a_kill_in_a_storm_loses_only_what_was_in_flight(tmp_path: Path) -> None
         again = journal.open_run("mine", PLAN)
         spent = journal.spent(again)
         assert spent.answered >= told
-        assert spent.attempts == again.next_attempt - 1
+        # an intent that waited for the writer may be overtaken by one that took the shortcut: it was never sent
+        assert 0 <= again.next_attempt - 1 - spent.attempts < 16
         assert spent.answered + spent.lost == spent.attempts
         assert spent.lost <= 16
         keys = [f"mine {attempt}".encode() for attempt in range(1, told + 1)]
