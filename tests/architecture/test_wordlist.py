@@ -87,7 +87,7 @@ def repository_files() -> Iterator[Path]:
         subfolders[:] = [
             name for name in subfolders if name not in SKIPPED_FOLDERS and not name.endswith(("_cache", ".egg-info"))
         ]
-        yield from (Path(folder, file) for file in files)
+        yield from (Path(folder, file) for file in files if file != ".git")  # a linked work tree says where it is from
 
 
 def test_no_missing_value_becomes_a_number() -> None:

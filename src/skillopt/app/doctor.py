@@ -16,6 +16,7 @@ from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import SkilloptError
 from skillopt.domain.skill import check_standard
 from skillopt.domain.usage import Caps
+from skillopt.kernel.sandbox import Tier, probe
 
 _OLDEST = (3, 11)
 
@@ -31,7 +32,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
 async def examine(config: Path | None, *, environ: Mapping[str, str], call: bool) -> tuple[Finding, ...]:
     """Return what was found; with `call`, each model is asked one tiny question, which may cost a little."""
     version = ".".join(str(part) for part in sys.version_info[:3])
-    findings = [Finding(check="python", ok=sys.version_info >= _OLDEST, says=version)]
+    findings = [Finding(check="python", ok=sys.version_info >= _OLDEST, says=version), await _sandbox()]
     if config is None:
         findings.append(Finding(check="config", ok=None, says="none given: skillopt doctor CONFIG checks one"))
         return tuple(findings)
@@ -47,6 +48,16 @@ async def examine(config: Path | None, *, environ: Mapping[str, str], call: bool
         findings.append(Finding(check="skill", ok=None, says=str(found.message)))
     findings += [await _model(prepared, role, call=call) for role in ("target", "optimizer")]
     return tuple(findings)
+
+
+async def _sandbox() -> Finding:
+    """Try the sandbox; a machine without one trains all the same, but runs no code of others."""
+    probed = [await probe(tier) for tier in Tier]
+    holding = next((each.tier.value for each in probed if each.holds), None)
+    told = "; ".join(f"{each.tier.value}: {each.says}" for each in probed)
+    if holding is None:
+        return Finding(check="sandbox", ok=None, says=f"none holds here, so code of others does not run ({told})")
+    return Finding(check="sandbox", ok=True, says=f"{holding} ({told})")
 
 
 async def _model(prepared: Prepared, role: str, *, call: bool) -> Finding:

@@ -27,7 +27,7 @@ def examined(config: Path | None, *, call: bool = False) -> dict[str, Finding]:
 
 def test_without_a_config_only_the_machine_is_looked_at() -> None:
     found = examined(None)
-    assert list(found) == ["python", "config"]
+    assert list(found) == ["python", "sandbox", "config"]
     assert found["python"].ok is True
     assert found["config"].ok is None
 
@@ -57,7 +57,7 @@ def test_a_refused_key_is_found_for_its_role(server: ThreadedServer, tmp_path: P
 
 def test_a_config_that_cannot_be_used_is_the_last_thing_looked_at(tmp_path: Path) -> None:
     found = examined(write_project(tmp_path, settings(train={"epohcs": 3})), call=True)
-    assert list(found) == ["python", "config"]
+    assert list(found) == ["python", "sandbox", "config"]
     assert found["config"].ok is False
     assert "Did you mean 'epochs'?" in found["config"].says
 
