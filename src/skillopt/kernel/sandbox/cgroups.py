@@ -3,18 +3,19 @@ Owns making, emptying and removing a group; refuses to know what runs in it."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import msgspec
 
 _MOUNT = Path("/sys/fs/cgroup")
 _OWN = Path("/proc/self/cgroup")
-_TRIES = 500
+_PAUSES = (0.0, 0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, *(0.1 for _ in range(100)))  # about ten seconds in all
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,29 +28,28 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
         """The files that a process writes its number to."""
         return tuple(str(folder / "cgroup.procs") for folder in self.folders)
 
-    def end(self) -> None:
-        """Kill whatever is left inside and remove the group."""
+    async def end(self) -> None:
+        """Kill whatever is left inside and remove the group, which takes until the system has buried the dead."""
         for folder in self.folders:
-            for _ in range(_TRIES):
-                numbers = (folder / "cgroup.procs").read_text().split()
-                for number in numbers:
+            for pause in _PAUSES:
+                for number in (folder / "cgroup.procs").read_text().split():
                     with suppress(ProcessLookupError, PermissionError):
                         os.kill(int(number), signal.SIGKILL)
                 with suppress(OSError):
                     folder.rmdir()
                     break
-                os.sched_yield()
+                await asyncio.sleep(pause)
 
 
-@contextmanager
-def grouped(*, processes: int, memory_mb: int) -> Iterator[Group | None]:
+@asynccontextmanager
+async def grouped(*, processes: int, memory_mb: int) -> AsyncIterator[Group | None]:
     """Make a group with these bounds for as long as the block lasts; None where the system gives us none."""
     group = _made(processes, memory_mb << 20)
     try:
         yield group
     finally:
         if group is not None:
-            group.end()
+            await group.end()
 
 
 def _made(processes: int, memory: int) -> Group | None:

@@ -43,7 +43,7 @@ class Sandbox:
     ) -> Finished:
         """Run a program, whose path is absolute, to its end or to its deadline."""
         told = {"PATH": _PATH, "LANG": "C.UTF-8", **({} if env is None else env)}
-        with grouped(processes=bounds.processes, memory_mb=bounds.memory_mb) as group:
+        async with grouped(processes=bounds.processes, memory_mb=bounds.memory_mb) as group:
             plan = self._plan(argv, told, bounds, group)
             finished = await run_process(
                 (sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(plan)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,10 @@ def test_every_tier_says_whether_it_holds() -> None:
 
 
 def test_a_group_is_gone_after_its_block() -> None:
-    with grouped(processes=4, memory_mb=64) as group:
-        made = () if group is None else group.folders
-        assert all(folder.is_dir() for folder in made)
-    assert not any(folder.exists() for folder in made)
+    async def folders() -> tuple[Path, ...]:
+        async with grouped(processes=4, memory_mb=64) as group:
+            made = () if group is None else group.folders
+            assert all(os.access(folder, os.R_OK) for folder in made)
+        return made
+
+    assert not any(folder.exists() for folder in asyncio.run(folders()))
