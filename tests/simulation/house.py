@@ -25,6 +25,7 @@ from skillopt.kernel.run import Run
 from skillopt.kernel.view import RunView, view_of, whole
 from skillopt.kernel.work import STAGES, Asker, Staff, Stage
 from skillopt.phases.gate import GateSettings
+from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.testing.clock import VirtualClock, run_virtual
 from skillopt.testing.conversation import Brain
@@ -94,6 +95,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     limits: LimitSettings = LimitSettings(concurrency=7)
     retry: RetrySettings = RetrySettings()
     gate: GateSettings = GateSettings()
+    judge: JudgeSettings = JudgeSettings()
     scrub: Callable[[str], str] = unscrubbed
     prelude: Prelude = nothing_first
     wire: Callable[[ScriptedChat], Chat] = as_it_is
@@ -235,6 +237,7 @@ class Session:
                 staff=staff,
                 reflect=ReflectSettings(minibatch_size=3),
                 gate=home.gate,
+                judge=home.judge,
             )
         )
         home.prelude(run, staff.at("rollout"), home.environment)

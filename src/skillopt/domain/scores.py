@@ -34,6 +34,15 @@ class Score(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             msgspec.structs.force_setattr(self, "soft", float(self.soft))
 
 
+def together(held: Score, parts: int, one_more: Score) -> Score:
+    """Return the score of so many parts and one more: right if all are, the part marks their mean."""
+    return Score(
+        hard=min(held.hard, one_more.hard),
+        soft=(held.soft * parts + one_more.soft) / (parts + 1),
+        feedback="\n".join(part for part in (one_more.feedback, held.feedback) if part),
+    )
+
+
 class MetricName(enum.Enum):
     """Which number of a score decides."""
 

@@ -101,6 +101,11 @@ class TaskSet(msgspec.Struct, frozen=True, kw_only=True):
             case SplitName.TEST:
                 return self.test
 
+    @property
+    def judged(self) -> int:
+        """How many tasks have a rubric, which takes a judge."""
+        return sum(task.rubric is not None for split in SplitName for task in self.of(split))
+
     @classmethod
     def checked(cls, *, train: Sequence[Task], val: Sequence[Task], test: Sequence[Task] = ()) -> TaskSet:
         """Return the set if scores on it would be honest: unique ids, no task in two splits, no empty train or val."""

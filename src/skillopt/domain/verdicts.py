@@ -38,6 +38,24 @@ class Inconclusive(_Weighed, frozen=True, kw_only=True, tag="inconclusive"):
 Verdict = Accept | Reject | Inconclusive
 
 
+def confirmed(accept: Accept, *, new: int, old: int, neither: int) -> Verdict:
+    """Return the verdict on a change that scored better, once its answers were compared side by side with the old ones.
+
+    It stays accepted when the new ones are preferred on more tasks, or no side is on any: then the scores decide.
+    """
+    told = f"side by side the new answers are preferred on {new} tasks, the old on {old}, neither on {neither}"
+    if old and new <= old:
+        return Reject(
+            reason=f"{accept.reason}, but {told}",
+            candidate=accept.candidate,
+            incumbent=accept.incumbent,
+            best=accept.best,
+            n=accept.n,
+            calls=accept.calls,
+        )
+    return msgspec.structs.replace(accept, reason=f"{accept.reason}; {told}")
+
+
 def strict(candidate: Scoreboard, current: Scoreboard, best: Scoreboard, metric: Metric, *, calls: int = 0) -> Verdict:
     """Decide as published: strictly better than the incumbent is accepted, strictly better than the best is best.
 

@@ -9,8 +9,9 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 
 from skillopt.domain.chat import Message
-from skillopt.domain.errors import TaskError, UsageError
-from skillopt.domain.scores import Score
+from skillopt.domain.errors import UsageError
+from skillopt.domain.judging import Unjudged
+from skillopt.domain.scores import Score, together
 from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split, split_counts
 from skillopt.environments import checks
 from skillopt.environments.answers import RegexAnswer, extractor
@@ -19,6 +20,8 @@ from skillopt.environments.prompt import PromptSettings
 from skillopt.environments.rows import TaskRows, read_rows, suffixes
 
 ENVIRONMENT_VERSION = "dataset-1"  # raise it when the same messages would be put differently
+
+_EMPTY = Score(hard=0.0, soft=0.0, feedback="The answer is empty, or not in the form asked for.")
 
 AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
 
@@ -114,32 +117,32 @@ class Dataset:
         """Return what the target is sent; never a reference or a check."""
         return self._settings.prompt.messages(task, rendered_skill)
 
-    def needs_judge(self, task: Task) -> bool:
-        """Tell whether only a judge can grade this task."""
-        return task.rubric is not None
+    def grade(self, task: Task, reply: str) -> Score | Unjudged:
+        """Score a reply by reference and checks, each of them one part; a rubric leaves the rest to a judge.
 
-    def grade(self, task: Task, reply: str) -> Score:
-        """Score a reply by reference and checks; where a task has both, the reference counts as one more check."""
-        if task.rubric is not None:
-            raise TaskError(
-                f"Task {task.id!r} has a rubric, which only a judge can grade.", hint="Configure models.judge."
-            )
+        An empty answer is wrong by any rubric, and nobody need be asked.
+        """
         answer = self._extract(reply)
+        if task.rubric is None:
+            return self._ruled(task, answer, reply)
+        if not answer:
+            return _EMPTY
+        parts = len(task.checks) + (task.reference is not None)
+        return Unjudged(
+            answer=answer,
+            rubric=task.rubric,
+            references=task.references,
+            ruled=self._ruled(task, answer, reply) if parts else None,
+            parts=parts,
+        )
+
+    def _ruled(self, task: Task, answer: str, reply: str) -> Score:
         if task.reference is not None and not task.checks:
             return self._grade(answer, task.references)
         held = checks.grade(task.checks, answer, checks.called_tools(reply))
         if task.reference is None:
             return held
-        return _together(held, len(task.checks), self._grade(answer, task.references))
-
-
-def _together(held: Score, count: int, right: Score) -> Score:
-    """Return the score of so many checks and a reference, each of them one part."""
-    return Score(
-        hard=min(held.hard, right.hard),
-        soft=(held.soft * count + right.soft) / (count + 1),
-        feedback="\n".join(part for part in (right.feedback, held.feedback) if part),
-    )
+        return together(held, len(task.checks), self._grade(answer, task.references))
 
 
 class _Home(NamedTuple):

@@ -8,14 +8,17 @@ from functools import reduce
 
 import msgspec
 
+from skillopt.domain.judging import Agreement
 from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
+    AnswersJudged,
     BatchGraded,
     CandidateMade,
     EditFact,
     Event,
     GateDecided,
     Measured,
+    PairsCompared,
     PatchProposed,
     PhaseBegan,
     PhaseEnded,
@@ -70,6 +73,8 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     usage: dict[str, Usage] = {}
     stages: dict[str, Usage] = {}
     failures: dict[str, int] = {}
+    judged: Agreement | None = None
+    compared: tuple[PairsCompared, ...] = ()
     phase: PhaseBegan | None = None
     warnings: tuple[str, ...] = ()
     ended: RunEnded | None = None
@@ -116,7 +121,7 @@ def fold(view: RunView, event: Event) -> RunView:
             return replace(view, phase=event)
         case PhaseEnded():
             return _phase_ended(view, event)
-        case Measured():
+        case Measured() | AnswersJudged() | PairsCompared():
             return _measured(view, event)
         case StepBegan():
             return replace(view, steps=(*view.steps, StepView(began=event)))
@@ -143,7 +148,12 @@ def _phase_ended(view: RunView, event: PhaseEnded) -> RunView:
     return _in_step(counted, msgspec.structs.replace(step, usage=_plus(step.usage, event.verb, event.usage)))
 
 
-def _measured(view: RunView, event: Measured) -> RunView:
+def _measured(view: RunView, event: Measured | AnswersJudged | PairsCompared) -> RunView:
+    if isinstance(event, PairsCompared):
+        return msgspec.structs.replace(view, compared=(*view.compared, event))
+    if isinstance(event, AnswersJudged):
+        found = event.agreement
+        return msgspec.structs.replace(view, judged=found if view.judged is None else view.judged + found)
     seen = msgspec.structs.replace(view, measured=(*view.measured, event))
     if not view.steps or view.steps[-1].ended is not None:
         return seen

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from skillopt.domain.errors import named
+from skillopt.domain.seeds import dice
 from skillopt.testing.conversation import Brain, BrainReply, Conversation
 from skillopt.testing.faults import FaultKind
-from skillopt.testing.teacher import coin_teacher, memorising_teacher, rules_teacher, teacher
-from skillopt.testing.worlds import HIDDEN_RULES, RULES, coin_target, memorising_target, rules_target, target
+from skillopt.testing.teacher import Lesson, Prompt, rules_teacher, teacher
+from skillopt.testing.worlds import HIDDEN_RULES, ITEM, RULES, coin_target, memorising_target, rules_target, target
 
 
 def two_sided(student: Brain, master: Brain) -> Brain:
@@ -35,6 +36,20 @@ def always_fails(_conversation: Conversation) -> BrainReply:
 
 def _rambling(_conversation: Conversation) -> BrainReply:
     return BrainReply(text="There is much to be said for leaving things as they are, and I would rather not decide.")
+
+
+def coin_teacher(prompt: Prompt) -> tuple[Lesson, ...]:
+    """Append a numbered sentence that changes nothing."""
+    number = dice("note", prompt.digest).randrange(10**6)
+    return (Lesson(content=f"Note {number:06d}: carry on as before.", reason="a hunch"),)[: prompt.budget]
+
+
+def memorising_teacher(prompt: Prompt) -> tuple[Lesson, ...]:
+    """Append the ids of the items that the prompt shows and the skill does not hold."""
+    items = [item for item in dict.fromkeys(ITEM.findall(prompt.text)) if item not in prompt.skill]
+    if not items:
+        return ()
+    return (Lesson(content=f"Items known by heart: {' '.join(items)}.", reason="not known by heart"),)[: prompt.budget]
 
 
 BRAINS: Mapping[str, Brain] = MappingProxyType(

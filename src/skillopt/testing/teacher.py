@@ -14,9 +14,10 @@ import msgspec
 
 from skillopt.domain.seeds import dice
 from skillopt.testing.conversation import BrainReply, Conversation
-from skillopt.testing.worlds import HURT, ITEM, VIOLATED, Rulebook
+from skillopt.testing.worlds import HURT, VIOLATED, Rulebook
 
 _SKILL = re.compile(r"<skill\b[^>]*>(.*?)</skill>", re.DOTALL)
+_PAIR = re.compile(r"<(?:first|second)-answer\b[^>]*>(.*?)</(?:first|second)-answer", re.DOTALL)
 _BUDGETS = (re.compile(r"edit budget:\s*(\d+)", re.IGNORECASE), re.compile(r"at most (\d+)", re.IGNORECASE))
 _TASK = re.compile(r"task:\s*(.+)", re.IGNORECASE)
 _LISTS = ("edits", "revise_suggestions", "skill_candidates")
@@ -88,20 +89,6 @@ def rules_teacher(book: Rulebook) -> Teach:
 
 def _tempted(harmful: str, prompt: Prompt) -> bool:
     return harmful not in prompt.skill and dice("harm", prompt.digest).random() < 0.25
-
-
-def coin_teacher(prompt: Prompt) -> tuple[Lesson, ...]:
-    """Append a numbered sentence that changes nothing."""
-    number = dice("note", prompt.digest).randrange(10**6)
-    return (Lesson(content=f"Note {number:06d}: carry on as before.", reason="a hunch"),)[: prompt.budget]
-
-
-def memorising_teacher(prompt: Prompt) -> tuple[Lesson, ...]:
-    """Append the ids of the items that the prompt shows and the skill does not hold."""
-    items = [item for item in dict.fromkeys(ITEM.findall(prompt.text)) if item not in prompt.skill]
-    if not items:
-        return ()
-    return (Lesson(content=f"Items known by heart: {' '.join(items)}.", reason="not known by heart"),)[: prompt.budget]
 
 
 def _read(conversation: Conversation) -> Prompt:
@@ -236,6 +223,12 @@ def _judge(prompt: Prompt, _lessons: tuple[Lesson, ...]) -> Answer:
     return {"score": 0.0 if flaw else 1.0, "reason": f"It says {flaw[0]}." if flaw else "No flaw in sight."}
 
 
+def _compare(prompt: Prompt, _lessons: tuple[Lesson, ...]) -> Answer:
+    flaws = [len(VIOLATED.findall(answer) + HURT.findall(answer)) for answer in _PAIR.findall(prompt.shown)]
+    better = "neither" if len(set(flaws)) < 2 else ("first", "second")[flaws.index(min(flaws))]
+    return {"better": better, "reason": "By the number of flaws in sight."}
+
+
 _ANSWERS: Mapping[str, Callable[[Prompt, tuple[Lesson, ...]], Answer]] = MappingProxyType(
     {
         "reflect": _reflect,
@@ -247,6 +240,7 @@ _ANSWERS: Mapping[str, Callable[[Prompt, tuple[Lesson, ...]], Answer]] = Mapping
         "notes": _notes,
         "budget": _budget,
         "judge": _judge,
+        "compare": _compare,
     }
 )
 

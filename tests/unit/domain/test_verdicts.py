@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillopt.domain.scores import Metric, MetricName, Score, Scoreboard, Scored
-from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict, force, strict
+from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict, confirmed, force, strict
 
 HARD = Metric(name=MetricName.HARD)
 Cell = tuple[float, float] | None
@@ -95,6 +95,21 @@ def test_force_invents_no_score() -> None:
     verdict = force(board(None), board(1.0), board(1.0), HARD)
     assert (verdict.candidate, verdict.new_best, verdict.n) == (None, False, 0)
     assert not force(board(1.0), board(1.0), board(None), HARD).new_best
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "neither", "kept"),
+    [(0, 0, 9, True), (1, 0, 0, True), (5, 4, 0, True), (4, 4, 0, False), (4, 5, 9, False), (0, 1, 9, False)],
+)
+def test_side_by_side_a_tie_keeps_the_old_and_no_preference_leaves_it_to_the_scores(
+    new: int, old: int, neither: int, *, kept: bool
+) -> None:
+    accept = Accept(reason="0.6 beats 0.5", candidate=0.6, incumbent=0.5, best=0.5, n=10, calls=12, new_best=True)
+    verdict = confirmed(accept, new=new, old=old, neither=neither)
+    assert isinstance(verdict, Accept if kept else Reject)
+    assert not kept or msgspec.structs.replace(verdict, reason="0.6 beats 0.5") == accept
+    assert (verdict.candidate, verdict.incumbent, verdict.best, verdict.n, verdict.calls) == (0.6, 0.5, 0.5, 10, 12)
+    assert f"preferred on {new} tasks, the old on {old}, neither on {neither}" in verdict.reason
 
 
 @pytest.mark.parametrize("verdict", [Accept(reason="r", new_best=True), Reject(reason="r"), Inconclusive(reason="r")])

@@ -8,6 +8,8 @@ import pytest
 
 from skillopt.domain.chat import Message
 from skillopt.domain.errors import TaskError, UsageError
+from skillopt.domain.judging import Unjudged
+from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Check, Task, TaskSet
 from skillopt.environments.dataset import Dataset, DatasetSettings, LimitSettings, SplitSettings
 
@@ -34,6 +36,12 @@ def refusal(folder: Path, bad: dict[str, object], **settings: object) -> str:
 
 def grading(**settings: object) -> Dataset:
     return Dataset(msgspec.convert({"path": "unused", **settings}, DatasetSettings), TaskSet())
+
+
+def scored(environment: Dataset, asked: Task, reply: str) -> Score:
+    score = environment.grade(asked, reply)
+    assert isinstance(score, Score)
+    return score
 
 
 def task(**fields: object) -> Task:
@@ -221,12 +229,12 @@ def test_messages_go_through_the_prompt() -> None:
     ],
 )
 def test_the_answer_is_found_and_graded(settings: dict[str, object], reply: str, hard: float) -> None:
-    assert grading(**settings).grade(task(reference="forty two"), reply).hard == hard
+    assert scored(grading(**settings), task(reference="forty two"), reply).hard == hard
 
 
 def test_checks_look_at_the_answer_but_tools_at_the_whole_reply() -> None:
     checks = [{"op": "max_chars", "arg": 2}, {"op": "tool_called", "arg": "search"}]
-    assert grading().grade(task(checks=checks), "TOOL_CALL: search\n<answer>42</answer>").hard == 1.0
+    assert scored(grading(), task(checks=checks), "TOOL_CALL: search\n<answer>42</answer>").hard == 1.0
 
 
 @pytest.mark.parametrize(
@@ -235,22 +243,38 @@ def test_checks_look_at_the_answer_but_tools_at_the_whole_reply() -> None:
 )
 def test_a_reference_beside_checks_counts_as_one_more(reply: str, hard: float, soft: float) -> None:
     checks = [{"op": "max_chars", "arg": 2}, {"op": "no_refusal"}]
-    score = grading().grade(task(reference="42", checks=checks), reply)
+    score = scored(grading(), task(reference="42", checks=checks), reply)
     assert score.hard == hard
     assert score.soft == pytest.approx(soft)
 
 
 def test_feedback_of_both_is_kept() -> None:
-    score = grading().grade(task(reference="42", checks=[{"op": "max_chars", "arg": 2}]), "forty-one")
+    score = scored(grading(), task(reference="42", checks=[{"op": "max_chars", "arg": 2}]), "forty-one")
     assert score.feedback == "The answer is not the expected one.\nThe answer has 9 characters; at most 2 are allowed."
 
 
-def test_a_rubric_needs_a_judge() -> None:
-    with_rubric = task(reference="42", rubric="Is it kind?")
-    assert grading().needs_judge(with_rubric)
-    assert not grading().needs_judge(task(reference="42"))
-    with pytest.raises(TaskError, match="only a judge"):
-        grading().grade(with_rubric, "42")
+def test_a_rubric_leaves_the_answer_to_a_judge() -> None:
+    left = grading().grade(task(rubric="Is it kind?"), "Well: <answer>42</answer>")
+    assert left == Unjudged(answer="42", rubric="Is it kind?")
+
+
+def test_what_rules_find_is_kept_for_when_the_judge_has_spoken() -> None:
+    checks = [{"op": "max_chars", "arg": 2}, {"op": "contains", "arg": "4"}]
+    left = grading().grade(task(rubric="Is it kind?", reference=["42", "43"], checks=checks), "41")
+    assert isinstance(left, Unjudged)
+    assert left.references == ("42", "43")
+    assert left.scored(Score(hard=1, soft=1)).hard == 0.0
+    assert left.scored(Score(hard=1, soft=1)).soft == pytest.approx(3 / 4)
+    assert left.scored(Score(hard=0, soft=0.5, feedback="Curt.")).soft == pytest.approx(2.5 / 4)
+    told = left.scored(Score(hard=0, soft=0.5, feedback="Curt.")).feedback
+    assert told == "Curt.\nThe answer is not the expected one."
+
+
+@pytest.mark.parametrize("reply", ["", "  \n", "<answer> </answer>"])
+def test_an_empty_answer_is_wrong_by_any_rubric(reply: str) -> None:
+    score = scored(grading(), task(rubric="Is it kind?"), reply)
+    assert (score.hard, score.soft) == (0.0, 0.0)
+    assert "empty" in score.feedback
 
 
 def test_a_task_without_any_measure_is_an_error_and_not_a_score() -> None:

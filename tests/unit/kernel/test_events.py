@@ -5,8 +5,10 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from skillopt.domain.judging import Agreement
 from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
+    AnswersJudged,
     BatchGraded,
     CandidateMade,
     EditFact,
@@ -14,6 +16,7 @@ from skillopt.kernel.events import (
     GateDecided,
     Mean,
     Measured,
+    PairsCompared,
     PatchProposed,
     PhaseBegan,
     PhaseEnded,
@@ -70,6 +73,8 @@ EXAMPLES: dict[type[Any], Event] = {
         failed=1,
         calls=4,
     ),
+    PairsCompared: PairsCompared(origin="step_0001", new=3, old=0, neither=2, swayed=1, failed=0),
+    AnswersJudged: AnswersJudged(path="p/judge", agreement=Agreement(answers=3, compared=2, disagreed=0.5)),
     StepEnded: StepEnded(
         step=1,
         epoch=1,

@@ -1,23 +1,37 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from skillopt.domain.errors import TaskError
-from skillopt.domain.rollouts import Answered, Failed, Failure
+from skillopt.domain.judging import Agreement, Unjudged
+from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Task
 from skillopt.environments.dataset import Dataset, DatasetSettings
-from skillopt.kernel.events import TaskScore
-from skillopt.phases.grade import facts_of, grade, mean_of, means_by_type
+from skillopt.kernel.events import PhaseBegan, TaskScore
+from skillopt.kernel.run import Run
+from skillopt.kernel.work import Asker
+from skillopt.phases.grade import Grades, Grading, facts_of, grade, mean_of, means_by_type
+from skillopt.phases.judging.marking import Judge
+from skillopt.phases.judging.settings import JudgeSettings
+from skillopt.testing.scripted import ScriptedChat
 from tests.simulation.house import house
+from tests.unit.kernel.bench import Bench, Notebook
+from tests.unit.phases.judging.judges import Say, judge_who
 
 TASKS = tuple(
     Task(id=name, input=name, reference="yes", type=kind) for name, kind in (("a", "x"), ("b", "y"), ("c", "x"))
 )
 
 
+def nobody_asks(_asked: str, _before: int) -> object:
+    raise AssertionError("nobody is asked")
+
+
 class Moody(Dataset):
     """Cannot grade one of the tasks."""
 
-    def grade(self, task: Task, reply: str) -> Score:
+    def grade(self, task: Task, reply: str) -> Score | Unjudged:
         """Score an answer."""
         if reply == "?":
             raise TaskError("There is no telling.")
@@ -26,6 +40,19 @@ class Moody(Dataset):
 
 def moody() -> Moody:
     return Moody(DatasetSettings(path="tasks"), house().environment.tasks)
+
+
+def grades(
+    tasks: Sequence[Task], rollouts: Sequence[Rollout], says: Say = nobody_asks, *, observers: Sequence[Notebook] = ()
+) -> Grades:
+    """Grade with a judge who says this."""
+    bench = Bench(ScriptedChat(judge_who(says), model="judge"))
+    judge = Judge(asker=Asker(verb="judge", role="judge", chat=bench.chat, max_tokens=200), settings=JudgeSettings())
+
+    async def work(run: Run) -> Grades:
+        return await grade(run, "val/judge", Grading(environment=moody(), judge=judge), tasks, rollouts)
+
+    return bench.live(work, observers=observers)
 
 
 def failed(name: str) -> Failed:
@@ -37,7 +64,7 @@ def answered(name: str, text: str) -> Answered:
 
 
 def test_a_wrong_answer_is_zero_and_a_failure_is_nothing() -> None:
-    board = grade(moody(), TASKS, [answered("a", "no"), failed("b"), answered("c", "?")])
+    board = grades(TASKS, [answered("a", "no"), failed("b"), answered("c", "?")]).board
     assert [None if row.score is None else row.score.hard for row in board.rows] == [0.0, None, None]
     assert [row.cause for row in board.rows] == [None, "UnavailableError", "There is no telling."]
     mean = mean_of(board)
@@ -45,20 +72,58 @@ def test_a_wrong_answer_is_zero_and_a_failure_is_nothing() -> None:
 
 
 def test_nothing_measured_has_no_mean_and_no_interval() -> None:
-    mean = mean_of(grade(moody(), TASKS[:1], [failed("a")]))
+    mean = mean_of(grades(TASKS[:1], [failed("a")]).board)
     assert (mean.hard, mean.soft, mean.low, mean.high, mean.n, mean.failed) == (None, None, None, None, 0, 1)
 
 
 def test_facts_keep_zero_and_none_apart() -> None:
-    facts = facts_of(grade(moody(), TASKS[:2], [answered("a", "no"), failed("b")]))
+    facts = facts_of(grades(TASKS[:2], [answered("a", "no"), failed("b")]).board)
     assert (facts[0].hard, facts[0].cause) == (0.0, "")
     assert facts[1] == TaskScore("b", 0, None, None, "", "UnavailableError")
 
 
 def test_means_by_type_leave_failures_out() -> None:
-    board = grade(moody(), TASKS, [answered("a", "yes"), answered("b", "no"), failed("c")])
+    board = grades(TASKS, [answered("a", "yes"), answered("b", "no"), failed("c")]).board
     means = means_by_type(board, {"a": "x", "b": "y", "c": "x"})
     assert {name: (mean.hard, mean.n, mean.failed) for name, mean in means.items()} == {
         "x": (1.0, 1, 1),
         "y": (0.0, 1, 0),
     }
+
+
+JUDGED = (
+    Task(id="ruled", input="q", reference="yes"),
+    Task(id="judged", input="q", rubric="Is it kind?"),
+    Task(id="both", input="q", reference="yes", rubric="Is it kind?"),
+    Task(id="silent", input="q", rubric="Is it kind?"),
+)
+
+
+def test_a_rubric_is_judged_and_everything_keeps_its_place() -> None:
+    rollouts: list[Rollout] = [
+        answered("ruled", "yes"),
+        answered("judged", "dear"),
+        answered("both", "yes"),
+        failed("silent"),
+    ]
+    found = grades(JUDGED, rollouts, lambda asked, _: {"score": 0.9 if "dear" in asked else 0.3})
+    rows = [None if row.score is None else (row.score.hard, row.score.soft) for row in found.board.rows]
+    assert rows == [(1.0, 1.0), (1.0, 0.9), (0.0, 0.65), None]
+    assert [row.task_id for row in found.board.rows] == ["ruled", "judged", "both", "silent"]
+    assert found.board.cause == "UnavailableError"
+    assert found.agreement == Agreement(answers=2)
+
+
+def test_a_judge_who_fails_leaves_no_score_and_never_a_zero() -> None:
+    found = grades(JUDGED[1:3], [answered("judged", "dear"), answered("both", "yes")], lambda _asked, _: None)
+    assert [row.score for row in found.board.rows] == [None, None]
+    assert all(row.cause is not None and row.cause.startswith("judge: ") for row in found.board.rows)
+    assert (found.board.hard, found.board.failed) == (None, 2)
+
+
+def test_where_nothing_is_left_to_a_judge_there_is_no_phase() -> None:
+    notebook = Notebook()
+    found = grades(JUDGED[:2], [answered("ruled", "yes"), answered("judged", "  ")], observers=[notebook])
+    assert [row.score is not None for row in found.board.rows] == [True, True]
+    assert found.agreement is None
+    assert not [fact for fact in notebook.facts if isinstance(fact, PhaseBegan)]

@@ -4,11 +4,21 @@ Owns the event union and the live signals; refuses to know who watches. Times ar
 """
 
 from skillopt.kernel.events.facts import EditFact, Mean, TaskScore
-from skillopt.kernel.events.of_run import Measured, PhaseBegan, PhaseEnded, RunBegan, RunEnded, SkillKept, Warned
+from skillopt.kernel.events.of_run import (
+    AnswersJudged,
+    Measured,
+    PhaseBegan,
+    PhaseEnded,
+    RunBegan,
+    RunEnded,
+    SkillKept,
+    Warned,
+)
 from skillopt.kernel.events.of_step import (
     BatchGraded,
     CandidateMade,
     GateDecided,
+    PairsCompared,
     PatchProposed,
     StepBegan,
     StepEnded,
@@ -20,11 +30,13 @@ Event = (
     | SkillKept
     | PhaseBegan
     | PhaseEnded
+    | AnswersJudged
     | Measured
     | StepBegan
     | BatchGraded
     | PatchProposed
     | CandidateMade
+    | PairsCompared
     | GateDecided
     | StepEnded
     | Warned
@@ -32,6 +44,7 @@ Event = (
 )
 
 __all__ = [
+    "AnswersJudged",
     "AttemptFailed",
     "BatchGraded",
     "CandidateMade",
@@ -40,6 +53,7 @@ __all__ = [
     "GateDecided",
     "Mean",
     "Measured",
+    "PairsCompared",
     "PatchProposed",
     "PhaseBegan",
     "PhaseEnded",

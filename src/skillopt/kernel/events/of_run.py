@@ -3,6 +3,7 @@ Owns these events; refuses to know steps."""
 
 from __future__ import annotations
 
+from skillopt.domain.judging import Agreement
 from skillopt.domain.usage import Usage
 from skillopt.kernel.events.facts import Fact, Mean, TaskScore
 
@@ -60,6 +61,13 @@ class Measured(Fact, frozen=True, kw_only=True, tag="measured"):
     mean: Mean
     by_type: dict[str, Mean]
     rows: tuple[TaskScore, ...]
+
+
+class AnswersJudged(Fact, frozen=True, kw_only=True, tag="answers_judged"):
+    """A judge marked answers of this phase; `agreement` says how often readings of the same answer differ."""
+
+    path: str
+    agreement: Agreement
 
 
 class Warned(Fact, frozen=True, kw_only=True, tag="warned"):

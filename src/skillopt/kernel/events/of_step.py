@@ -46,6 +46,20 @@ class CandidateMade(Fact, frozen=True, kw_only=True, tag="candidate_made"):
     edits: tuple[EditFact, ...]
 
 
+class PairsCompared(Fact, frozen=True, kw_only=True, tag="pairs_compared"):
+    """A judge was shown old and new answers blindly, in both orders: on how many tasks it preferred which.
+
+    `swayed` counts those of `neither` where its choices cancelled out; `failed` those where it gave no usable reply.
+    """
+
+    origin: str
+    new: int
+    old: int
+    neither: int
+    swayed: int
+    failed: int
+
+
 class GateDecided(Fact, frozen=True, kw_only=True, tag="gate_decided"):
     """The gate said whether the candidate of this origin is kept."""
 

@@ -8,6 +8,7 @@ from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Candidate, Skill
 from skillopt.kernel.events import GateDecided
 from skillopt.phases.gate import gate
+from skillopt.train.lab.comparing import Comparing
 from skillopt.train.lab.measuring import Measuring
 from skillopt.train.lab.parts import Parts
 from skillopt.train.plan import Plan
@@ -20,6 +21,7 @@ class Deciding:
         self._run = parts.run
         self._settings = parts.gate
         self._measuring = measuring
+        self._comparing = Comparing(parts)
 
     async def gate(self, plan: Plan, origin: str, candidate: Candidate, state: TrainState) -> Gated:
         """Decide whether the candidate, named by its origin, takes the incumbent's place."""
@@ -28,6 +30,7 @@ class Deciding:
             return await self._measuring.measure(skill, plan.val, label=origin, split="val")
 
         gated = await gate(self._settings, measure, candidate, state.incumbent, state.best)
+        gated = await self._comparing.confirm(origin, candidate.skill, state.incumbent, gated, plan.val)
         verdict = gated.verdict
         self._run.emit(
             GateDecided(

@@ -10,8 +10,9 @@ from skillopt.domain.rollouts import Rollout
 from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
-from skillopt.kernel.events import BatchGraded, Measured, StepBegan
-from skillopt.phases.grade import facts_of, grade, mean_of, means_by_type
+from skillopt.kernel.events import AnswersJudged, BatchGraded, Measured, StepBegan
+from skillopt.phases.grade import Grading, facts_of, grade, mean_of, means_by_type
+from skillopt.phases.judging.marking import Judge
 from skillopt.phases.reflect import Graded
 from skillopt.phases.rollout import Rollouts, rollout
 from skillopt.train.lab.parts import Parts, Teller
@@ -25,6 +26,9 @@ class Measuring:
         self._run = parts.run
         self._environment = parts.environment
         self._target = parts.staff.at("rollout")
+        self._grading = Grading(
+            environment=parts.environment, judge=Judge(asker=parts.staff.at("judge"), settings=parts.judge)
+        )
         self._teller = teller
 
     async def measure(
@@ -73,4 +77,8 @@ class Measuring:
     ) -> tuple[tuple[Rollout, ...], Scoreboard]:
         works = Rollouts(asker=self._target, environment=self._environment, skill=skill, tasks=tasks, trial=trial)
         rollouts = await rollout(self._run, phase, works, tasks, trial)
-        return rollouts, grade(self._environment, tasks, rollouts)
+        judging = f"{phase}/judge"
+        grades = await grade(self._run, judging, self._grading, tasks, rollouts)
+        if grades.agreement is not None:
+            self._run.emit(AnswersJudged(path=judging, agreement=grades.agreement))
+        return rollouts, grades.board

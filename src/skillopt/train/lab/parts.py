@@ -11,6 +11,7 @@ from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Staff
 from skillopt.phases.gate import GateSettings
+from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.phases.reflect import ReflectSettings
 
 
@@ -22,6 +23,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     staff: Staff
     reflect: ReflectSettings = ReflectSettings()
     gate: GateSettings = GateSettings()
+    judge: JudgeSettings = JudgeSettings()
 
 
 class Teller:

@@ -13,6 +13,7 @@ from skillopt.train.history import StepRecord, history
 from skillopt.train.pages.changes import accepted_changes, flips, untaken_edits, whole_change
 from skillopt.train.pages.chart import WORDS, Point, curve_of, drawn, legend, mark, shape_of, shapes, whisker
 from skillopt.train.pages.headline import headline, lede
+from skillopt.train.pages.judge import judged
 from skillopt.train.pages.markup import Content, Html, element, folded, shortened, table, together
 from skillopt.train.summary import ScoreRow, SplitScores, Summary, UsageRow
 
@@ -60,6 +61,8 @@ def _sections(view: RunView, summary: Summary) -> Iterator[tuple[str, Iterable[H
     yield "Accepted changes", (accepted_changes(view),)
     yield "Flipped tasks", (flips(baseline, best),)
     yield "Edits not taken", (untaken_edits(view),)
+    if view.judged is not None:
+        yield "Judge", judged(view.judged, view.compared)
     yield "Cost", _costs(view, summary)
     yield "Failures", _failures(view, summary)
     if view.warnings:

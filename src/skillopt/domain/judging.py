@@ -1,0 +1,77 @@
+"""What passes between a rule and a judge: an answer that rules alone cannot score, and what judges made of answers.
+Owns how a judge's mark joins what rules found; refuses to know who judges and how it is asked."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Literal
+
+import msgspec
+
+from skillopt.domain.scores import Score, together
+
+
+class Unjudged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An answer that wants a judge: what the judge is shown of it, and what the rules found, as so many parts."""
+
+    answer: str
+    rubric: str
+    references: tuple[str, ...] = ()
+    ruled: Score | None = None
+    parts: int = 0
+
+    def scored(self, mark: Score) -> Score:
+        """Return the whole score: the judge's mark is one part more beside those of the rules."""
+        return mark if self.ruled is None else together(self.ruled, self.parts, mark)
+
+
+class Agreement(msgspec.Struct, frozen=True, kw_only=True):
+    """How far judgings of the same answers agree on right or wrong.
+
+    `compared` counts the answers judged more than once; `disagreed` adds up, over them, the share of pairs of judgings
+    that differ. Sums, so that many phases add up to one rate.
+    """
+
+    answers: int = 0
+    unscored: int = 0
+    compared: int = 0
+    disagreed: float = 0.0
+
+    @property
+    def flip_rate(self) -> float | None:
+        """How often two judgings of one answer differ; None where no answer was judged twice."""
+        return self.disagreed / self.compared if self.compared else None
+
+    def __add__(self, other: Agreement) -> Agreement:
+        """Return what both found."""
+        return Agreement(
+            answers=self.answers + other.answers,
+            unscored=self.unscored + other.unscored,
+            compared=self.compared + other.compared,
+            disagreed=self.disagreed + other.disagreed,
+        )
+
+
+def disagreement(passes: tuple[bool, ...]) -> float | None:
+    """Return the share of pairs of judgings of one answer that differ; None for fewer than two judgings."""
+    pairs = list(combinations(passes, 2))
+    return sum(one != other for one, other in pairs) / len(pairs) if pairs else None
+
+
+Preference = Literal["old", "new", "neither"]
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """Which of two answers to a task a judge prefers; None with the cause where it could not be had.
+
+    `swayed` says that the choices of the judge cancelled out, as when it goes by which answer stands first.
+    """
+
+    task_id: str
+    preferred: Preference | None
+    swayed: bool = False
+    cause: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.preferred is None) == (self.cause is None):
+            raise ValueError(f"The comparison on task {self.task_id!r} needs a preference or a cause, and not both.")
