@@ -22,6 +22,8 @@ from skillopt.app.config import Config
 from skillopt.app.settings.schema import describe
 from skillopt.cli.main import program
 from skillopt.domain import errors
+from skillopt.domain.judging import Agreement, Unjudged
+from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Check
 from skillopt.domain.usage import Usage
 from skillopt.environments.answers import MODES
@@ -29,6 +31,7 @@ from skillopt.environments.checks import OPERATORS
 from skillopt.environments.graders import GRADERS
 from skillopt.kernel import events, journal, ports
 from skillopt.kernel.events import facts
+from skillopt.phases.judging.settings import JudgeSettings
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
 Shape = type[msgspec.Struct]
@@ -36,6 +39,7 @@ Row = Sequence[str]
 
 _MADE = "<!-- Made from the code by scripts/docs.py. Change the words there, then run it again. -->"
 _SENTENCE = re.compile(r"([a-z_]\w*): (\S.*)")
+_CHOOSES = "Chooses this form."
 _WANTS = {"text": "a text", "pattern": "a pattern in RE2 syntax", "bound": "a whole number", "nothing": "none"}
 
 
@@ -116,7 +120,9 @@ def _settings(shape: Shape) -> str:
     rows = [[f"`{field.encode_name}`", _takes(field), _default(field), said[field.name]] for field in _fields(shape)]
     config = shape.__struct_config__
     if config.tag:
-        rows.insert(0, [f"`{config.tag_field}`", f"the word {config.tag}", "required", "Chooses this form."])
+        by_key = config.tag in shape.__struct_encode_fields__
+        needed, says = ("left out", f"`{config.tag}` chooses this form.") if by_key else ("required", _CHOOSES)
+        rows.insert(0, [f"`{config.tag_field}`", f"the word {config.tag}", needed, says])
     return table(["key", "takes", "default", "what it is"], rows)
 
 
@@ -174,6 +180,7 @@ def events_page() -> str:
         "## Values in events",
         *(_fact(f"`{shape.__name__}`", shape, "###") for shape in _shapes(facts)),
         _fact("`Usage`", Usage, "###"),
+        _fact("`Agreement`", Agreement, "###"),
         "## Live signals",
         "They matter only while something happens: observers see them, the journal does not hold them.",
         *(_fact(f"`{signal.__name__}`", signal, "###") for signal in live),
@@ -238,6 +245,7 @@ def ports_page() -> str:
     for port in port_classes():
         members = [_member(name, value) for name, value in vars(port).items() if not name.startswith("_")]
         parts += [f"## `{port.__name__}`", words(port), "\n".join(members)]
+    parts += ["## Values of grading", *(_fact(f"`{shape.__name__}`", shape, "###") for shape in (Score, Unjudged))]
     parts += ["## Values of the journal", *(_fact(f"`{shape.__name__}`", shape, "###") for shape in _shapes(journal))]
     return page("Ports", *parts)
 
@@ -276,6 +284,20 @@ def checks_page() -> str:
         f"{words(Check)} `hard` is 1 when all hold, `soft` is the share that does. Texts are compared without regard "
         "to case; patterns are not. Where a task has both, the reference counts as one more check.",
         table(["operator", "`arg`", "what is said when it is missed"], operators),
+        "## By a judge: `rubric` of a task",
+        "A model marks the answer by the task's `rubric`: `soft` is its mark, from 0 to 1, `hard` is 1 when the "
+        "mark reaches `judge.threshold`, and its reason is the feedback. It is shown the task, the rubric, the "
+        "references if there are any, and the answer as `environment.answer` finds it; never the skill, and nothing "
+        "about who answered. What it is shown is framed so that an answer cannot speak to it. A judge that fails, "
+        "or whose reply cannot be read even when it is asked once more, leaves the answer without a score: that is "
+        "a failure with its cause, never a 0. With `judge.repeats` above 1 the mark is the median, and more than "
+        "half of the readings must be there. An empty answer is wrong without anybody being asked. Equal answers to "
+        "one task are marked once in a workspace, so chance in the judge favours no skill. A task may have a "
+        "reference and checks besides: all must hold for `hard` to be 1, and `soft` is the mean of the parts: the "
+        "reference, each check, and the rubric.",
+        table(
+            ["setting", "what it is"], [[f"`judge.{name}`", said] for name, said in sentences(JudgeSettings).items()]
+        ),
     )
 
 

@@ -119,7 +119,7 @@ LOOKED_UP = (
     Choice(("environment", "answer"), {}, tuple(MODES)),
     *(
         Choice(("models", role, "scenario"), {"models": {role: SCRIPTED}}, tuple(BRAINS))
-        for role in ("target", "optimizer")
+        for role in ("target", "optimizer", "judge")
     ),
 )
 

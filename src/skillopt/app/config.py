@@ -16,6 +16,7 @@ from skillopt.environments.dataset import DatasetSettings
 from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.phases.gate import GateSettings
+from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.testing.brains import brain_named
 from skillopt.testing.scenario import parse_scenario
@@ -64,8 +65,8 @@ class ScriptedModel(
 Model = OpenAIModel | ScriptedModel
 
 
-class UseRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Another role's model.
+class UseRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="use", tag_field="backend"):
+    """Another role's model; the key `use` is enough to choose this form.
 
     use: Whose model it is.
     """
@@ -78,12 +79,19 @@ class Models(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     target: The model that does the tasks with the skill in front of it.
     optimizer: The model that reads graded answers and proposes edits.
-    judge: The model that will grade by rubric; nothing is judged yet.
+    judge: The model that grades by rubric: that of another role, or one of its own.
     """
 
     target: Model
     optimizer: Model
-    judge: UseRole = UseRole()
+    judge: UseRole | Model = UseRole()
+
+    @property
+    def judging(self) -> Model:
+        """The model that judges, whoever's it is."""
+        if isinstance(self.judge, UseRole):
+            return self.target if self.judge.use == "target" else self.optimizer
+        return self.judge
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -96,6 +104,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     reflect: What the optimizer is shown.
     optimizer: How much a step may change.
     gate: When a change is kept.
+    judge: How answers to tasks with a rubric are judged.
     stop: What ends a run before its last step.
     test: Which skills are scored on the test tasks at the end; it decides nothing.
     limits: Caps of the whole run, and how much goes on at once.
@@ -109,6 +118,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     reflect: ReflectSettings = ReflectSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     gate: GateSettings = GateSettings()
+    judge: JudgeSettings = JudgeSettings()
     stop: StopSettings = StopSettings()
     test: tuple[TestedSkill, ...] = ("initial", "best", "last")
     limits: LimitSettings = LimitSettings()

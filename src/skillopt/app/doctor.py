@@ -4,21 +4,24 @@ Owns the list of checks; refuses to mend anything."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
+from skillopt.app.config import Model, UseRole
 from skillopt.app.models import make_chat
 from skillopt.app.project.prepare import Prepared, prepare
 from skillopt.app.project.secrets import scrubber
 from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import SkilloptError
 from skillopt.domain.skill import check_standard
+from skillopt.domain.tasks import SplitName
 from skillopt.domain.usage import Caps
 from skillopt.kernel.sandbox import Tier, probe
 
 _OLDEST = (3, 11)
+_NAMED = 3
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +49,12 @@ async def examine(config: Path | None, *, environ: Mapping[str, str], call: bool
     findings += [Finding(check="tasks", ok=None, says=warning) for warning in tasks.warnings]
     for found in check_standard(prepared.plan.seed_skill, prepared.plan.seed_skill.name):
         findings.append(Finding(check="skill", ok=None, says=str(found.message)))
-    findings += [await _model(prepared, role, call=call) for role in ("target", "optimizer")]
+    models = prepared.config.models
+    asked: dict[str, Model] = {"target": models.target, "optimizer": models.optimizer}
+    findings += _judging(prepared)
+    if not isinstance(models.judge, UseRole):
+        asked["judge"] = models.judge
+    findings += [await _model(prepared, role, model, call=call) for role, model in asked.items()]
     return tuple(findings)
 
 
@@ -60,12 +68,25 @@ async def _sandbox() -> Finding:
     return Finding(check="sandbox", ok=True, says=f"{holding} ({told})")
 
 
-async def _model(prepared: Prepared, role: str, *, call: bool) -> Finding:
+def _judging(prepared: Prepared) -> Iterator[Finding]:
+    """Say which tasks take a judge, and who that is."""
+    judged = [task.id for split in SplitName for task in prepared.plan.tasks.of(split) if task.rubric is not None]
+    judge, how = prepared.config.models.judge, prepared.config.judge
+    if judged:
+        named = ", ".join(judged[:_NAMED]) + (", …" if len(judged) > _NAMED else "")
+        who = f"the {judge.use}'s model" if isinstance(judge, UseRole) else "models.judge"
+        times = "once" if how.repeats == 1 else f"{how.repeats} times"
+        says = f"{len(judged)} tasks have a rubric ({named}), each answer judged {times} by {who}"
+        yield Finding(check="judge", ok=True, says=says)
+    elif not isinstance(judge, UseRole):
+        yield Finding(check="judge", ok=None, says="no task has a rubric, so models.judge is never asked")
+
+
+async def _model(prepared: Prepared, role: str, model: Model, *, call: bool) -> Finding:
     """Make a role's model, and with `call` ask it one word."""
-    models = prepared.config.models
     check = f"models.{role}"
     try:
-        chat = make_chat(role, models.target if role == "target" else models.optimizer, Caps())
+        chat = make_chat(role, model, Caps())
     except SkilloptError as error:
         return Finding(check=check, ok=False, says=str(error))
     named = f"{chat.identity.backend} {chat.identity.model} at {chat.identity.address}"

@@ -20,6 +20,9 @@ from skillopt.kernel.ports import Chat
 from skillopt.testing.scripted import ScriptedChat
 
 _NO_KEY = "none"
+_SCRIPTED: Mapping[str, str] = MappingProxyType(
+    {"target": "target-scripted", "optimizer": "opt-scripted", "judge": "judge-scripted"}
+)
 _OWN_KEYS: Mapping[str, str] = MappingProxyType({"api.openai.com": "${OPENAI_API_KEY}"})
 
 
@@ -33,13 +36,12 @@ def make_chat(role: str, model: Model, caps: Caps) -> Chat:
                 hint=f"Give models.{role}.price: {{input: …, output: …}} in dollars for a million tokens.",
             )
         return OpenAIChat(settings, api_key=_key(model))
-    name = "opt-scripted" if role == "optimizer" else "target-scripted"
-    return ScriptedChat.from_scenario(model.scenario, model=name, timeout=model.timeout)
+    return ScriptedChat.from_scenario(model.scenario, model=_SCRIPTED[role], timeout=model.timeout)
 
 
 def references(models: Models) -> tuple[str, ...]:
     """Return every reference to a secret that these models have."""
-    asked = [model for model in (models.target, models.optimizer) if isinstance(model, OpenAIModel)]
+    asked = [model for model in (models.target, models.optimizer, models.judge) if isinstance(model, OpenAIModel)]
     return tuple(text for model in asked for text in (model.api_key, *model.headers.values()) if text is not None)
 
 

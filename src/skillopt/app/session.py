@@ -81,7 +81,14 @@ async def opened(
     )
     run = Run(terms, Observers(observers))
     lab = Lab(
-        Parts(run=run, environment=prepared.environment, staff=crew.staff, reflect=config.reflect, gate=config.gate)
+        Parts(
+            run=run,
+            environment=prepared.environment,
+            staff=crew.staff,
+            reflect=config.reflect,
+            gate=config.gate,
+            judge=config.judge,
+        )
     )
     try:
         yield Opened(run=run, lab=lab, journal=journal, handle=handle, clock=clock)
@@ -231,6 +238,8 @@ def _own(journal: Journal, name: str, plan: bytes) -> RunHandle:
 def _began(prepared: Prepared, name: str) -> RunBegan:
     config, plan = prepared.config, prepared.plan
     models = {"target": config.models.target, "optimizer": config.models.optimizer}
+    if plan.tasks.judged:
+        models["judge"] = config.models.judging
     return RunBegan(
         run=name,
         config_digest=prepared.digest[:16],

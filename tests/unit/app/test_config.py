@@ -66,6 +66,9 @@ VARIED = {
     "models.target.stream": "true",
     "models.target.alias": "mine",
     "models.judge.use": "target",
+    "judge.repeats": "3",
+    "judge.mode": "pairwise",
+    "judge.threshold": "0.7",
     "train.epochs": "9",
     "train.batch_size": "9",
     "train.accumulation": "9",
@@ -87,7 +90,7 @@ VARIED = {
     "test": "[best]",
 }
 CONTENT = {"skill"}  # by its text, not by its path
-ONE_VALUE = {"environment.kind", "models.target.backend", "optimizer.mode"}
+ONE_VALUE = {"environment.kind", "models.target.backend", "models.judge.backend", "optimizer.mode"}
 
 
 @pytest.fixture
@@ -211,9 +214,30 @@ def test_models_are_told_apart_by_their_backend() -> None:
         ("environment.split={ratio: [1, 0, 1]}", "A split ratio of"),
         ("train.batch_size=0", "at least 1"),
         ("limits.speculation=-1", "limits.speculation"),
+        ("judge.repeats=0", "judge.repeats"),
+        ("judge.threshold=80", "judge.threshold"),
+        ("judge.mode=pairwies", "Did you mean 'pairwise'?"),
+        ("judge.repaets=3", "Did you mean 'repeats'?"),
+        ("models.judge.use=optimiser", "Did you mean 'optimizer'?"),
+        ("models.judge={model: mine}", "models.judge.backend"),
     ],
 )
 def test_what_cannot_work_is_said_before_anything_is_read_or_spent(path: Path, flag: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
         read(path, [flag])
     assert said in str(refused.value)
+
+
+def test_the_judge_is_another_role_or_a_model_of_its_own(path: Path) -> None:
+    assert read(path).models.judging == read(path).models.optimizer
+    assert read(path, ["models.judge={use: target}"]).models.judging == read(path).models.target
+    own = read(path, ["models.judge={backend: scripted, scenario: rules}"]).models
+    assert own.judging == own.judge == ScriptedModel(scenario="rules")
+    by_its_tag = read(path, ["models.judge={backend: use, use: target}"])
+    assert by_its_tag == read(path, ["models.judge={use: target}"])
+    assert plan_difference(plan_of(path), plan_of(path, ["models.judge={backend: scripted, scenario: rules}"])) == (
+        "models.judge.backend",
+        "models.judge.max_tokens",
+        "models.judge.scenario",
+        "models.judge.use",
+    )

@@ -82,3 +82,33 @@ def test_a_missing_variable_is_named_without_a_call_being_made(server: ThreadedS
     assert found["models.target"].ok is False
     assert "NOT_SET_ANYWHERE is not set" in found["models.target"].says
     assert server.log("echo") == ()
+
+
+def with_rubrics(folder: Path, count: int) -> None:
+    with (folder / "tasks" / "train.jsonl").open("a") as rows:
+        for number in range(count):
+            rows.write(json.dumps({"id": f"kind-{number}", "input": f"{number}?", "rubric": "Is it kind?"}) + "\n")
+
+
+def test_tasks_that_take_a_judge_are_named_and_so_is_the_judge(tmp_path: Path) -> None:
+    path = write_project(tmp_path, settings(judge={"repeats": 3}))
+    assert "judge" not in examined(path)
+    with_rubrics(tmp_path, 5)
+    found = examined(path)["judge"]
+    assert found.ok is True
+    assert (
+        found.says
+        == "5 tasks have a rubric (kind-0, kind-1, kind-2, …), each answer judged 3 times by the optimizer's model"
+    )
+
+
+def test_a_judge_of_its_own_is_asked_too(server: ThreadedServer, tmp_path: Path) -> None:
+    judge = {"backend": "openai", "base_url": server.url("echo"), "model": "judge"}
+    models = {**over_http(server.url("echo")), "judge": judge}
+    path = write_project(tmp_path, settings(models=models))
+    assert "never asked" in examined(path)["judge"].says
+    with_rubrics(tmp_path, 1)
+    found = examined(path, call=True)
+    assert "judged once by models.judge" in found["judge"].says
+    assert found["models.judge"].ok is True
+    assert [request.model for request in server.log("echo")] == ["target", "opt", "judge"]

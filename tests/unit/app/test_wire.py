@@ -12,10 +12,10 @@ from tests.unit.app.projects import settings, write_project
 HELLO = (Message("user", "hello"),)
 
 
-def staffed(folder: Path, judge: str) -> dict[str, tuple[str, str, str]]:
+def staffed(folder: Path, judge: dict[str, object]) -> dict[str, tuple[str, str, str]]:
     models = settings()["models"]
     assert isinstance(models, dict)
-    path = write_project(folder, settings(models={**models, "judge": {"use": judge}}))
+    path = write_project(folder, settings(models={**models, "judge": judge}))
 
     async def asked() -> dict[str, tuple[str, str, str]]:
         crew = Crew(prepare(path, environ={}))
@@ -31,7 +31,7 @@ def staffed(folder: Path, judge: str) -> dict[str, tuple[str, str, str]]:
 
 
 def test_the_target_does_the_tasks_and_the_optimizer_all_else(tmp_path: Path) -> None:
-    staff = staffed(tmp_path, "optimizer")
+    staff = staffed(tmp_path, {"use": "optimizer"})
     assert staff.pop("rollout") == ("rollout", "target", "target-scripted")
     assert staff.pop("judge") == ("judge", "judge", "opt-scripted")
     assert staff
@@ -39,4 +39,10 @@ def test_the_target_does_the_tasks_and_the_optimizer_all_else(tmp_path: Path) ->
 
 
 def test_the_target_may_judge(tmp_path: Path) -> None:
-    assert staffed(tmp_path, "target")["judge"] == ("judge", "judge", "target-scripted")
+    assert staffed(tmp_path, {"use": "target"})["judge"] == ("judge", "judge", "target-scripted")
+
+
+def test_a_judge_of_its_own_is_asked_for_nothing_else(tmp_path: Path) -> None:
+    staff = staffed(tmp_path, {"backend": "scripted", "scenario": "rules"})
+    assert staff.pop("judge") == ("judge", "judge", "judge-scripted")
+    assert "judge-scripted" not in {model for _, _, model in staff.values()}

@@ -79,10 +79,10 @@ def prepare(
 
 
 def _refuse_what_nothing_does_yet(tasks: TaskSet) -> None:
-    """A rubric nobody judges and a file nobody opens must not look as if they counted."""
+    """A file that nobody opens must not look as if it counted."""
     for split in SplitName:
         for task in tasks.of(split):
-            field = "rubric" if task.rubric is not None else "files" if task.files else "images" if task.images else ""
+            field = "files" if task.files else "images" if task.images else ""
             if field:
                 raise UsageError(
                     f"Task {task.id!r} ({split.value}) has {field}, which this version of skillopt cannot use yet.",

@@ -99,11 +99,14 @@ class _Builder:
     def _tagged(
         self, sections: Sequence[inspect.StructType], written: dict[str, Node], node: Node, path: KeyPath
     ) -> inspect.StructType | None:
-        """Return the section that a mapping with a tag asks for."""
+        """Return the section that a mapping asks for by its tag; a form named after one of its keys, by that key."""
         field = str(sections[0].tag_field)
         tags: dict[Scalar, inspect.StructType] = {section.tag: section for section in sections}
         child = written.get(field)
         if child is None:
+            by_key = [section for tag, section in tags.items() if tag in written and _has_key(section, tag)]
+            if len(by_key) == 1:
+                return by_key[0]
             self._refuse(node, (*path, field), f"missing; expected one of {', '.join(sorted(map(str, tags)))}")
         elif isinstance(child.value, str) and child.value in tags:
             return tags[child.value]
@@ -205,6 +208,10 @@ class _Builder:
         if not broken:
             return value
         return self._refuse(node, path, f"expected {describe(info)} {' and '.join(broken)}, got {_came(node, path)}")
+
+
+def _has_key(section: inspect.StructType, key: Scalar) -> bool:
+    return any(field.encode_name == key for field in section.fields)
 
 
 def _hidden(path: KeyPath) -> bool:

@@ -34,6 +34,8 @@ def json_schema(shape: type[msgspec.Struct], *, also: Sequence[str] = ()) -> byt
     for section in schema["$defs"].values():
         if "properties" in section:
             section["additionalProperties"] = False
+    for section in schema["$defs"].values():
+        _not_needed_twice(section)
     schema["$defs"][shape.__name__]["properties"] |= {name: {"type": "string"} for name in also}
     return msgspec.json.encode({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
 
@@ -98,6 +100,14 @@ def describe(info: inspect.Type) -> str:
         case inspect.VarTupleType() | inspect.ListType():
             return f"a list ({describe(info.item_type)} each)"
     return _WORDS.get(type(info), "a value")
+
+
+def _not_needed_twice(section: dict[str, Any]) -> None:
+    """A form that is named after one of its own keys is known by that key, and needs no tag beside it."""
+    properties = section.get("properties", ())
+    if "required" in section:
+        needed = (key for key in section["required"] if not {*properties[key].get("enum", ())} & {*properties})
+        section["required"] = list(needed)
 
 
 def _anything(kind: type) -> dict[str, Any]:

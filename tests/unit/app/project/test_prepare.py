@@ -109,12 +109,18 @@ def test_a_skill_folder_with_the_tasks_in_it_is_refused(tmp_path: Path, skill: s
     assert "lie inside the skill's folder" in refusal(tmp_path, skill=skill)
 
 
-@pytest.mark.parametrize("field", ["rubric", "files", "images"])
+def test_a_rubric_is_for_the_judge_and_no_longer_refused(tmp_path: Path) -> None:
+    config = write_project(tmp_path)
+    with (tmp_path / "tasks" / "test.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "kind", "input": "What?", "rubric": "Is it kind?"}) + "\n")
+    assert prepare(config, environ={}).plan.tasks.judged == 1
+
+
+@pytest.mark.parametrize("field", ["files", "images"])
 def test_a_task_with_what_nothing_uses_yet_is_refused(tmp_path: Path, field: str) -> None:
     config = write_project(tmp_path)
     (tmp_path / "tasks" / "note.txt").write_text("x")
-    value = "Is it kind?" if field == "rubric" else ["note.txt"]
     with (tmp_path / "tasks" / "test.jsonl").open("a") as file:
-        file.write(json.dumps({"id": "odd", "input": "What?", "reference": "a", field: value}) + "\n")
+        file.write(json.dumps({"id": "odd", "input": "What?", "reference": "a", field: ["note.txt"]}) + "\n")
     with pytest.raises(UsageError, match=rf"Task 'odd' \(test\) has {field}, which"):
         prepare(config, environ={})

@@ -192,3 +192,34 @@ def test_a_type_that_no_file_can_give_is_our_own_mistake() -> None:
 
     with pytest.raises(InternalError, match="DateTimeType"):
         build(Odd, wrapped({"when": "now"}, HERE))
+
+
+class Borrowed(msgspec.Struct, frozen=True, kw_only=True, tag="use", tag_field="kind"):
+    use: Literal["one", "other"] = "one"
+
+
+class Borrowing(msgspec.Struct, frozen=True, kw_only=True):
+    source: Borrowed | Dataset | Command = Borrowed()
+
+
+@pytest.mark.parametrize("written", [{"use": "other"}, {"kind": "use", "use": "other"}])
+def test_a_form_that_is_named_after_one_of_its_keys_is_known_by_it(written: dict[str, str]) -> None:
+    made, problems = build(Borrowing, wrapped({"source": written}, HERE))
+    assert problems == ()
+    assert made == Borrowing(source=Borrowed(use="other"))
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ({}, "expected one of command, dataset, use"),
+        ({"path": "x"}, "expected one of command, dataset, use"),
+        ({"use": "another"}, "Valid: one, other"),
+        ({"kind": "dataset", "path": "x", "use": "one"}, "Unknown key 'use'"),
+        ({"use": "one", "path": "x"}, "Unknown key 'path'"),
+    ],
+)
+def test_no_other_form_is_guessed_from_its_keys(written: dict[str, str], said: str) -> None:
+    made, problems = build(Borrowing, wrapped({"source": written}, HERE))
+    assert made is None
+    assert any(said in problem.text for problem in problems), problems

@@ -114,3 +114,17 @@ def test_choices_and_shapes() -> None:
     assert fits_shape(inspect.type_info(tuple[int, ...]), ())
     assert not fits_shape(inspect.type_info(int), ())
     assert fits_shape(inspect.type_info(int), "3")
+
+
+class Borrowed(msgspec.Struct, frozen=True, kw_only=True, tag="use", tag_field="kind"):
+    use: Literal["one", "other"] = "one"
+
+
+class Borrowing(msgspec.Struct, frozen=True, kw_only=True):
+    source: Borrowed | Inner = Borrowed()
+
+
+def test_an_editor_asks_for_no_tag_where_a_key_says_as_much() -> None:
+    shapes = json.loads(json_schema(Borrowing))["$defs"]
+    assert shapes["Borrowed"]["required"] == []
+    assert shapes["Inner"]["required"] == ["kind"]
