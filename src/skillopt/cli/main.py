@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         "demo": Entry("skillopt.cli.demo", "Train a small skill on the scripted model: no key, no network."),
         "train": Entry("skillopt.cli.train", "Train a skill; the same command again goes on where it stopped."),
         "eval": Entry("skillopt.cli.eval", "Measure a skill on one split of the tasks."),
+        "explain": Entry("skillopt.cli.attribution.explain", "Say where each line of a trained skill came from."),
         "runs": Entry("skillopt.cli.runs", "List, show and export the runs of a workspace."),
         "config": Entry("skillopt.cli.config", "Show, check and describe configurations."),
         "doctor": Entry("skillopt.cli.doctor", "Check this machine, the models and the configuration."),

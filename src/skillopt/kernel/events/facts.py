@@ -33,7 +33,11 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class EditFact(msgspec.Struct, frozen=True, kw_only=True):
-    """One edit and what became of it: `status` is applied, or the reason it was refused."""
+    """One edit and what became of it: `status` is applied, or the reason it was refused.
+
+    `tasks` are those the optimizer was shown when it proposed the edit; `line` is where the words of an applied edit
+    begin in its file.
+    """
 
     op: str
     content: str
@@ -43,3 +47,5 @@ class EditFact(msgspec.Struct, frozen=True, kw_only=True):
     source: str
     status: str = "proposed"
     detail: str = ""
+    tasks: tuple[str, ...] = ()
+    line: int | None = None

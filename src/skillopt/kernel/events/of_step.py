@@ -61,7 +61,7 @@ class PairsCompared(Fact, frozen=True, kw_only=True, tag="pairs_compared"):
 
 
 class GateDecided(Fact, frozen=True, kw_only=True, tag="gate_decided"):
-    """The gate said whether the candidate of this origin is kept."""
+    """The gate said whether the candidate of this origin is kept in place of its parent."""
 
     origin: str
     rule: str
@@ -75,6 +75,8 @@ class GateDecided(Fact, frozen=True, kw_only=True, tag="gate_decided"):
     n: int
     failed: int
     calls: int
+    skill_digest: str = ""
+    parent_digest: str = ""
 
 
 class StepEnded(Fact, frozen=True, kw_only=True, tag="step_ended"):

@@ -46,6 +46,8 @@ class Deciding:
                 n=verdict.n,
                 failed=0 if gated.board is None else gated.board.failed,
                 calls=verdict.calls,
+                skill_digest=candidate.skill.digest,
+                parent_digest=state.skill.digest,
             )
         )
         return gated

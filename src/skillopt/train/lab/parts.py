@@ -45,8 +45,8 @@ class Teller:
         self._run.emit(Warned(message=message))
 
 
-def edit_fact(edit: Edit, status: str, detail: str = "") -> EditFact:
-    """Return an edit as a fact, with what became of it."""
+def edit_fact(edit: Edit, status: str, detail: str = "", *, line: int | None = None) -> EditFact:
+    """Return an edit as a fact, with what became of it and, where it was applied, the line of its words."""
     return EditFact(
         op=edit.op.value,
         content=edit.content,
@@ -56,4 +56,6 @@ def edit_fact(edit: Edit, status: str, detail: str = "") -> EditFact:
         source=edit.source,
         status=status,
         detail=detail,
+        tasks=edit.tasks,
+        line=line,
     )

@@ -56,7 +56,7 @@ class Proposing:
         """Apply the chosen edits."""
         candidate = apply(skill, chosen)
         self._teller.keep(candidate.skill)
-        applied = [edit_fact(each.edit, "applied") for each in candidate.applied]
+        applied = [edit_fact(each.edit, "applied", line=each.line) for each in candidate.applied]
         refused = [edit_fact(each.edit, each.reason.value, each.detail) for each in candidate.refused]
         self._run.emit(
             CandidateMade(

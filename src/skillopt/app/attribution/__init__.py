@@ -1,0 +1,1 @@
+"""Explaining and pruning: what a person asks about the lines of a skill, answered from a workspace."""

@@ -1,0 +1,1 @@
+"""Where each line of a trained skill came from, and which lines nothing depends on."""
