@@ -20,9 +20,10 @@ from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.testing.brains import brain_named
 from skillopt.testing.scenario import parse_scenario
+from skillopt.train.pruning.settings import PruneSettings
 from skillopt.train.settings import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
 
-_NO_PART_OF_A_PLAN = ("limits", "retry")
+_NO_PART_OF_A_PLAN = ("limits", "prune", "retry")
 _ONLY_AN_ADDRESS = ("api_key", "headers", "timeout", "stall_seconds", "price")
 
 
@@ -107,6 +108,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     judge: How answers to tasks with a rubric are judged.
     stop: What ends a run before its last step.
     test: Which skills are scored on the test tasks at the end; it decides nothing.
+    prune: How `skillopt prune` decides that a passage does nothing.
     limits: Caps of the whole run, and how much goes on at once.
     retry: How often and how long a failed request is tried again.
     """
@@ -121,6 +123,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     judge: JudgeSettings = JudgeSettings()
     stop: StopSettings = StopSettings()
     test: tuple[TestedSkill, ...] = ("initial", "best", "last")
+    prune: PruneSettings = PruneSettings()
     limits: LimitSettings = LimitSettings()
     retry: RetrySettings = RetrySettings()
 

@@ -108,15 +108,17 @@ async def train_session(
     async with opened(prepared, journal, clock, name, (folder, *observers)) as session:
         session.run.emit(_began(prepared, name))
         training = asyncio.ensure_future(train(prepared.plan, session.lab, session.run))
-        started(_interrupt(session.run, training))
-        error = await _ending(training)
+        started(interrupt_of(session.run, training))
+        error = await ending_of(training)
         await session.run.close()
         summary = conclude(prepared, session, folder, error)
         await journal.sync()
     return Ended(summary=summary, error=error)
 
 
-def _interrupt(run: Run, work: asyncio.Future[Result]) -> Interrupt:
+def interrupt_of(run: Run, work: asyncio.Future[Result]) -> Interrupt:
+    """Return what to call when the person wants to stop."""
+
     def interrupt() -> None:
         """Stop asking for new work; called again, or after a while, give up what is under way."""
         if run.stopping:
@@ -128,7 +130,7 @@ def _interrupt(run: Run, work: asyncio.Future[Result]) -> Interrupt:
     return interrupt
 
 
-async def _ending(work: asyncio.Future[Result]) -> SkilloptError | None:
+async def ending_of(work: asyncio.Future[Result]) -> SkilloptError | None:
     """Wait for the work, and return what stopped it before its end."""
     try:
         await work
@@ -172,8 +174,8 @@ async def eval_session(prepared: Prepared, journal: Journal, clock: Clock, exam:
     name = f"eval-{split}-{exam.skill.rendered_digest[:12]}-{prepared.digest[:12]}"
     async with opened(prepared, journal, clock, name, ()) as session:
         measuring = asyncio.ensure_future(_measured(session.lab, prepared, exam))
-        started(_interrupt(session.run, measuring))
-        error = await _ending(measuring)
+        started(interrupt_of(session.run, measuring))
+        error = await ending_of(measuring)
         await session.run.close()
         trials = tuple(event for event in journal.events(name) if isinstance(event, Measured))[: exam.trials]
         if error is None and not any(each.mean.n for each in trials):
@@ -181,7 +183,7 @@ async def eval_session(prepared: Prepared, journal: Journal, clock: Clock, exam:
                 f"The target answered none of the {len(trials[0].rows)} tasks ({trials[0].rows[0].cause}).",
                 hint="Look at models.target: skillopt doctor CONFIG --call.",
             )
-        journal.end_session(session.handle, _status(error), "" if error is None else _reason(error))
+        journal.end_session(session.handle, status_of(error), reason_of(error))
         await journal.sync()
     return Examined(trials=trials, error=error)
 
@@ -196,8 +198,8 @@ def conclude(prepared: Prepared, session: Opened, folder: RunFolder, error: Skil
     """End the session, fold the run once more, write its views, and return the summary."""
     journal, handle = session.journal, session.handle
     view = view_of(whole(journal.events(handle.name)))
-    status = _status(error)
-    reason = ("" if view.ended is None else view.ended.stop_reason) if error is None else _reason(error)
+    status = status_of(error)
+    reason = reason_of(error) if error is not None or view.ended is None else view.ended.stop_reason
     journal.end_session(handle, status, reason)
     spent = journal.spent(handle)
     ending = Ending(
@@ -213,13 +215,17 @@ def conclude(prepared: Prepared, session: Opened, folder: RunFolder, error: Skil
     return summary
 
 
-def _status(error: SkilloptError | None) -> Status:
+def status_of(error: SkilloptError | None) -> Status:
+    """Return how a session ended, by what stopped it."""
     if error is None:
         return "finished"
     return "stopped" if isinstance(error, _STOPS) else "failed"
 
 
-def _reason(error: SkilloptError) -> str:
+def reason_of(error: SkilloptError | None) -> str:
+    """Return in a word what stopped a session; nothing when it came to its end."""
+    if error is None:
+        return ""
     return error.cap if isinstance(error, BudgetReachedError) else type(error).__name__
 
 

@@ -19,9 +19,11 @@ from skillopt.kernel.events import (
     GateDecided,
     Measured,
     PairsCompared,
+    PassagesTried,
     PatchProposed,
     PhaseBegan,
     PhaseEnded,
+    PruneDecided,
     RunBegan,
     RunEnded,
     SkillKept,
@@ -77,6 +79,8 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     compared: tuple[PairsCompared, ...] = ()
     phase: PhaseBegan | None = None
     warnings: tuple[str, ...] = ()
+    tried: tuple[PassagesTried, ...] = ()
+    pruned: PruneDecided | None = None
     ended: RunEnded | None = None
 
     @property
@@ -125,8 +129,8 @@ def fold(view: RunView, event: Event) -> RunView:
             return _measured(view, event)
         case StepBegan():
             return replace(view, steps=(*view.steps, StepView(began=event)))
-        case Warned():
-            return replace(view, warnings=(*view.warnings, event.message))
+        case Warned() | PassagesTried() | PruneDecided():
+            return _told(view, event)
         case _:
             return _step_event(view, event)
 
@@ -158,6 +162,17 @@ def _measured(view: RunView, event: Measured | AnswersJudged | PairsCompared) ->
     if not view.steps or view.steps[-1].ended is not None:
         return seen
     return _in_step(seen, msgspec.structs.replace(view.steps[-1], measured=event))
+
+
+def _told(view: RunView, event: Warned | PassagesTried | PruneDecided) -> RunView:
+    replace = msgspec.structs.replace
+    match event:
+        case Warned():
+            return replace(view, warnings=(*view.warnings, event.message))
+        case PassagesTried():
+            return replace(view, tried=(*view.tried, event))
+        case PruneDecided():
+            return replace(view, pruned=event)
 
 
 def _step_event(

@@ -4,6 +4,7 @@ Owns the event union and the live signals; refuses to know who watches. Times ar
 """
 
 from skillopt.kernel.events.facts import EditFact, Mean, TaskScore
+from skillopt.kernel.events.of_prune import PassagesTried, PruneDecided
 from skillopt.kernel.events.of_run import (
     AnswersJudged,
     Measured,
@@ -39,6 +40,8 @@ Event = (
     | PairsCompared
     | GateDecided
     | StepEnded
+    | PassagesTried
+    | PruneDecided
     | Warned
     | RunEnded
 )
@@ -54,9 +57,11 @@ __all__ = [
     "Mean",
     "Measured",
     "PairsCompared",
+    "PassagesTried",
     "PatchProposed",
     "PhaseBegan",
     "PhaseEnded",
+    "PruneDecided",
     "RunBegan",
     "RunEnded",
     "Signal",
