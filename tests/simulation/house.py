@@ -91,6 +91,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     target_faults: FaultPlan = FaultPlan()
     optimizer_faults: FaultPlan = FaultPlan()
     latency: float = 0.05
+    optimizer_latency: float = 0.05
     price: Price | None = PRICE
     limits: LimitSettings = LimitSettings(concurrency=7)
     retry: RetrySettings = RetrySettings()
@@ -193,8 +194,8 @@ class Session:
         self._name = name
         self._kill_at = kill_at
         self._observers = observers
-        self.target = _model(home.target_brain, "target", home.target_faults, home)
-        self.optimizer = _model(home.optimizer_brain, "opt", home.optimizer_faults, home)
+        self.target = _model(home.target_brain, "target", home.target_faults, home.latency, home.price)
+        self.optimizer = _model(home.optimizer_brain, "opt", home.optimizer_faults, home.optimizer_latency, home.price)
         self.appended = 0
         self.in_flight_at_kill = 0
         self._killed_at: float | None = None
@@ -320,5 +321,5 @@ async def _closed(run: Run) -> None:
         return
 
 
-def _model(brain: str | Brain, name: str, faults: FaultPlan, home: House) -> ScriptedChat:
-    return ScriptedChat(brain, model=name, faults=faults, latency=home.latency, price=home.price, timeout=60.0)
+def _model(brain: str | Brain, name: str, faults: FaultPlan, latency: float, price: Price | None) -> ScriptedChat:
+    return ScriptedChat(brain, model=name, faults=faults, latency=latency, price=price, timeout=60.0)

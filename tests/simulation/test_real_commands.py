@@ -114,7 +114,7 @@ def test_a_kill_at_any_time_and_the_same_command_leave_the_same_bytes(root: str,
         summary = ended(config, 0)
         lost, attempts = number(usage(summary, "overhead")["lost"]), number(usage(summary, "overhead")["attempts"])
         assert attempts == number(usage(summary, "total")["calls"]) + lost
-        assert lost <= 4
+        assert lost <= 2 * 4, "four to the target and four to the optimizer may be under way"
         assert received(root, scenario) <= attempts
         return alive, lasting_bytes(folder_of(config)) == lasting_bytes(folder_of(whole))
 

@@ -1,15 +1,15 @@
 """One run: `do` answers finished work from the journal and pays for the rest; `emit` tells the one stream.
-Owns tickets, outcomes, usage and speculation of a run; refuses to know what the phases mean."""
+Owns tickets, outcomes and usage of a run; refuses to know what the phases mean."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from skillopt.domain.chat import Reply
-from skillopt.domain.errors import InternalError, SkilloptError, StoreError, UnavailableError
+from skillopt.domain.errors import InternalError, StoreError, UnavailableError
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.events import Event, PhaseBegan, PhaseEnded, Signal, UnitSettled
@@ -17,6 +17,7 @@ from skillopt.kernel.journal import Key, PhaseRecord, Ref
 from skillopt.kernel.limits.ledger import Ledger
 from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.observers import Observers
+from skillopt.kernel.payment.early import Early
 from skillopt.kernel.payment.flights import Flights
 from skillopt.kernel.payment.payments import Payments
 from skillopt.kernel.payment.pool import Halt, work_through
@@ -43,13 +44,13 @@ class Run:
             caps=limits.caps, spent=spent.charged - spent.early, spent_seconds=spent.seconds, clock=terms.clock
         )
         self._payments = Payments(terms, ledger=ledger, halt=self._halt, signal=self.signal)
+        self._early = Early(
+            terms, flights=self._flights, payments=self._payments, halt=self._halt, guessed=spent.early.calls
+        )
         self._span = ""
         self._paths: set[str] = set()
         self._events = 0
         self._counted: set[Key] = set()
-        self._hints: set[asyncio.Task[None]] = set()
-        self._early: set[Key] = set()
-        self._early_before = spent.early.calls
 
     @property
     def name(self) -> str:
@@ -101,6 +102,7 @@ class Run:
             record, keys = await self._finish(path, works)
         else:
             keys = [work.key for work in works]
+        self._early.forget_guesses()
         # nobody sees an answer that is not durable, but they may be read back while the disk is busy
         _, outcomes = await asyncio.gather(self._journal.sync(), self._outcomes(record, keys))
         role = works[0].role if works else ""
@@ -108,28 +110,16 @@ class Run:
         return outcomes
 
     def hint(self, works: Sequence[Work]) -> None:
-        """Say what may be asked soon: at most `limits.speculation` of it is asked early, when slots are free.
+        """Say what may be asked soon: at most `limits.speculation` of it is asked early, when slots are free."""
+        self._early.guess(works)
 
-        Only a cap on calls leaves room for this, since only calls can be set aside for it without knowing the price.
-        """
-        if self._limits.caps.measures_more_than_calls:
-            return
-        found = self._journal.find([work.key for work in works])
-        for work in works:
-            if self._early_before + len(self._early) >= self._limits.speculation or self._halt.reason is not None:
-                return
-            if work.key not in found and work.key not in self._early and not self._flights.knows(work.key):
-                self._early.add(work.key)
-                task = asyncio.ensure_future(self._speculate(work))
-                self._hints.add(task)
-                task.add_done_callback(self._hints.discard)
+    def ahead(self, works: Sequence[Work]) -> None:
+        """Say what will be asked whatever happens: it is begun when slots are free, at no extra cost."""
+        self._early.begin(works)
 
     async def close(self) -> None:
-        """End speculation that nobody waited for and make everything recorded durable."""
-        hints = tuple(self._hints)
-        for task in hints:
-            task.cancel()
-        await asyncio.gather(*hints, return_exceptions=True)
+        """End what was asked early and nobody waited for, and make everything recorded durable."""
+        await self._early.close()
         await self._journal.sync()
 
     async def _finish(self, path: str, works: Sequence[Work]) -> tuple[PhaseRecord, list[Key]]:
@@ -177,20 +167,19 @@ class Run:
                     self.signal(UnitSettled(path, answered=True, replayed=True))
 
     async def _settle(self, path: str, ticket: tuple[int, int], work: Work) -> Ref | Failure:
+        if self._flights.flying(work.key):
+            self._payments.hurry(work)
         shared = await self._flights.shared(work.key)
         if shared is not None:
             self.signal(UnitSettled(path, answered=True, replayed=True))
             return shared
-        outcome = await self._flights.fly(work.key, lambda: self._payments.pay(path, ticket, work))
+        outcome: Ref | Failure | None = self._early.failure(work.key)
+        if outcome is None:
+            self._early.wake()
+            outcome = await self._flights.fly(work.key, lambda: self._payments.pay(path, ticket, work))
         cause = outcome.kind if isinstance(outcome, Failure) else ""
         self.signal(UnitSettled(path, answered=not cause, replayed=False, cause=cause))
         return outcome
-
-    async def _speculate(self, work: Work) -> None:
-        """Ask early; whatever ends the run is real work's to say."""
-        if not self._flights.knows(work.key):
-            with suppress(SkilloptError):
-                await self._flights.fly(work.key, lambda: self._payments.try_early(work))
 
     async def _outcomes(self, record: PhaseRecord, keys: Sequence[Key]) -> tuple[Outcome, ...]:
         """Read the phase back from the journal: what the loop sees, live and replayed, is what the journal holds."""

@@ -45,19 +45,31 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     def steps(self) -> Iterator[Step]:
         """Yield the steps in order."""
-        for number in range(1, self.total_steps + 1):
-            epoch, before = divmod(number - 1, self.steps_per_epoch)
-            yield Step(
-                number=number,
-                epoch=epoch + 1,
-                in_epoch=before + 1,
-                total=self.total_steps,
-                closes_epoch=before + 1 == self.steps_per_epoch,
-            )
+        return (self.step(number) for number in range(1, self.total_steps + 1))
+
+    def step(self, number: int) -> Step:
+        """Return the step with this number."""
+        epoch, before = divmod(number - 1, self.steps_per_epoch)
+        return Step(
+            number=number,
+            epoch=epoch + 1,
+            in_epoch=before + 1,
+            total=self.total_steps,
+            closes_epoch=before + 1 == self.steps_per_epoch,
+        )
+
+    @property
+    def surely_steps(self) -> bool:
+        """Whether there is a first step however well the seed skill does on val."""
+        return self.total_steps > 0 and self.stop.target is None and self.stop.patience != 0
 
     def batches(self, step: Step) -> tuple[BatchSpec, ...]:
         """Return the microbatches of a step."""
         return tuple(batch for batch in self._epoch(step.epoch) if batch.step == step.in_epoch)
+
+    def tasks_of(self, step: Step) -> tuple[Task, ...]:
+        """Return the train tasks of a step, one microbatch after the other."""
+        return tuple(task for batch in self.batches(step) for task in batch.tasks)
 
     def edit_budget(self, step: Step) -> int | None:
         """Return how many edits the step may apply; None means any number."""

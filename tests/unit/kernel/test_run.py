@@ -273,16 +273,17 @@ def test_a_hint_at_what_is_being_asked_is_no_second_request() -> None:
 
 def test_a_failed_hint_is_nobodys_answer() -> None:
     bench = Bench(
-        ScriptedChat("echo", latency=1.0, faults=FaultPlan.at_calls({1: FaultKind.CONTEXT})),
+        ScriptedChat("echo", latency=1.0, faults=FaultPlan.at_calls({2: FaultKind.CONTEXT})),
         limits=LimitSettings(concurrency=2, speculation=1),
     )
 
     async def work(run: Run) -> tuple[Outcome, ...]:
         run.hint(bench.asks("a"))
+        await run.do("before", "rollout", bench.asks("z"))
         return await run.do("p", "rollout", bench.asks("a"))
 
     assert texts(bench.live(work)) == ["a"]
-    assert bench.chat.calls == 2
+    assert bench.chat.calls == 3
 
 
 def test_calls_set_aside_for_speculation_are_no_part_of_the_real_cap() -> None:
@@ -290,7 +291,8 @@ def test_calls_set_aside_for_speculation_are_no_part_of_the_real_cap() -> None:
 
     async def work(run: Run) -> None:
         run.hint(bench.asks("x", "y", "z"))
-        await run.do("p", "rollout", bench.asks("a", "b", "c"))
+        await run.do("before", "rollout", bench.asks("a"))
+        await run.do("p", "rollout", bench.asks("b", "c"))
 
     with pytest.raises(BudgetReachedError):
         bench.live(work)
@@ -303,10 +305,11 @@ def test_where_the_price_of_a_hint_is_unknown_nothing_is_asked_early(cap: str) -
 
     async def work(run: Run) -> None:
         run.hint(bench.asks("a"))
+        await run.do("p", "rollout", bench.asks("b"))
         await asyncio.sleep(1.0)
 
     bench.live(work)
-    assert bench.chat.calls == 0
+    assert bench.chat.calls == 1
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_the_phases_come_in_their_order() -> None:
     paths = [event.path for event in lived.events_of(PhaseBegan)]
     assert paths[:4] == [
         "start/baseline/val",
-        "step_0001/batch_0",
+        "step_0001/rollout",
         "step_0001/reflect",
         "step_0001/step_0001/val",
     ]

@@ -132,3 +132,26 @@ def test_the_edit_budget_follows_the_step_number() -> None:
 def test_settings_that_make_no_sense_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(ValueError, match=r"train\."):
         TrainSettings(**bad)
+
+
+def test_a_step_has_its_tasks_one_microbatch_after_the_other() -> None:
+    made = plan(10, train=TrainSettings(epochs=2, batch_size=2, accumulation=2))
+    assert [step.number for step in made.steps()] == list(range(1, made.total_steps + 1))
+    for step in made.steps():
+        assert made.step(step.number) == step
+        assert made.tasks_of(step) == tuple(task for batch in made.batches(step) for task in batch.tasks)
+
+
+@pytest.mark.parametrize(
+    ("stop", "epochs", "surely"),
+    [
+        ({}, 1, True),
+        ({"patience": 1}, 1, True),
+        ({"patience": 0}, 1, False),
+        ({"target": 0.0}, 1, False),
+        ({}, 0, False),
+    ],
+)
+def test_whether_the_first_step_is_certain(stop: dict[str, object], epochs: int, *, surely: bool) -> None:
+    made = plan(stop=msgspec.structs.replace(StopSettings(), **stop), train=TrainSettings(epochs=epochs))
+    assert made.surely_steps is surely

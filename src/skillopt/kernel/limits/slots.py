@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
+from typing import Literal
 
 from skillopt.kernel.ports import Clock
 
@@ -15,6 +16,8 @@ _COOLDOWN = 15.0
 _SHRINK = 0.8
 _GROW = 1.05
 _BUSY_SHARE = 0.8
+
+Turn = Literal["now", "soon", "later"]
 
 
 class Slots:
@@ -46,7 +49,9 @@ class Slots:
         self._cooled_at = 0.0
         self._resume_at = clock.now()
         self._waiting: deque[asyncio.Future[None]] = deque()
-        self._warming: deque[asyncio.Future[None]] = deque()
+        self._early: dict[Turn, deque[asyncio.Future[None]]] = {"soon": deque(), "later": deque()}
+        self._places: dict[bytes, asyncio.Future[None]] = {}
+        self._serving_early = False
 
     @property
     def limit(self) -> int:
@@ -58,9 +63,9 @@ class Slots:
         """The most there can ever be; more workers than this are useless."""
         return self._ceiling
 
-    async def acquire(self, *, speculative: bool = False) -> None:
-        """Take a slot, and with it wait as long as the provider asked; speculation comes after all real work."""
-        await self._place(speculative=speculative)
+    async def acquire(self, key: bytes = b"", turn: Turn = "now") -> None:
+        """Take a slot, and with it wait as long as the provider asked; what is early comes after all real work."""
+        await self._place(key, turn)
         try:
             while (pause := self._resume_at - self._clock.now()) > 0:
                 await self._rest(self._clock, pause)
@@ -68,21 +73,30 @@ class Slots:
             self._give_back()
             raise
 
-    async def _place(self, *, speculative: bool) -> None:
+    def hurry(self, key: bytes) -> None:
+        """Let what was asked early wait with the real work from now on, because real work waits for it."""
+        place = self._places.get(key)
+        if place is not None and not place.done():
+            self._waiting.append(place)
+
+    async def _place(self, key: bytes, turn: Turn) -> None:
         if self._busy < int(self._limit) and not self._waiting:
             self._take()
             return
         place = asyncio.get_running_loop().create_future()
-        queue = self._warming if speculative else self._waiting
-        queue.append(place)
+        if turn == "now":
+            self._waiting.append(place)
+        else:
+            self._early[turn].append(place)
+            self._places[key] = place
         try:
             await place
         except asyncio.CancelledError:
             if place.done() and not place.cancelled():
                 self._give_back()
-            elif place in queue:
-                queue.remove(place)
             raise
+        finally:
+            self._places.pop(key, None)
 
     def release_after_answer(self) -> None:
         """Give a slot back after an answer; a round of answers may let the number grow."""
@@ -113,10 +127,21 @@ class Slots:
         self._serve()
 
     def _serve(self) -> None:
-        while self._busy < int(self._limit):
-            queue = self._waiting or self._warming
-            if not queue:
-                return
+        self._give_to(self._waiting)
+        if self._busy < int(self._limit) and any(self._early.values()) and not self._serving_early:
+            # a moment later: who has just given a slot back may take it again for its next unit
+            self._serving_early = True
+            asyncio.get_running_loop().call_soon(self._serve_early)
+
+    def _serve_early(self) -> None:
+        self._serving_early = False
+        self._give_to(self._waiting)
+        for queue in self._early.values():
+            self._give_to(queue)
+
+    def _give_to(self, queue: deque[asyncio.Future[None]]) -> None:
+        """Give free slots to the first in a queue; who was cancelled or hurried may still stand in it."""
+        while queue and self._busy < int(self._limit):
             place = queue.popleft()
             if not place.done():
                 self._take()

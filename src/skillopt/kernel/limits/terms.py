@@ -21,8 +21,8 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     tokens: The most tokens, input and output together.
     usd: The most US dollars; every model then needs a known price.
     seconds: The longest the run may take, over all its sessions.
-    concurrency: How many requests may be under way at once; `auto` finds out what the provider takes.
-    speculation: How many of `calls` are set aside for asking early; the training loop asks nothing early yet.
+    concurrency: How many requests one provider may have at once; `auto` finds out what it takes.
+    speculation: How many requests may be spent on guessing what the next step asks; they are a part of `calls`.
     """
 
     calls: int | None = None

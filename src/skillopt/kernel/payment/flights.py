@@ -29,6 +29,10 @@ class Flights:
         """Say whether the question was answered or is being asked."""
         return key in self._answered or key in self._flying
 
+    def flying(self, key: Key) -> bool:
+        """Say whether the question is being asked."""
+        return key in self._flying
+
     async def shared(self, key: Key) -> Ref | None:
         """Wait for a flight of this key, if there is one, and return the answer if there is one then."""
         while key in self._flying:

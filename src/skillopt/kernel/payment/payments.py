@@ -22,9 +22,9 @@ from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.boundary import Attributed
 from skillopt.kernel.events import AttemptFailed, Signal, SlotsChanged
-from skillopt.kernel.journal import Intent, Ref, Result
+from skillopt.kernel.journal import Intent, Key, Ref, Result
 from skillopt.kernel.limits.ledger import Ledger, Ticket
-from skillopt.kernel.limits.slots import Slots
+from skillopt.kernel.limits.slots import Slots, Turn
 from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.payment.pool import Halt
 from skillopt.kernel.payment.retry import wait_before_retry
@@ -56,6 +56,7 @@ class Payments:
         self._halt = halt
         self._signal = signal
         self._slots: dict[str, Slots] = {}
+        self._hurried: set[Key] = set()
         self._next_attempt = terms.handle.next_attempt
 
     def slots(self, account: str) -> Slots:
@@ -69,7 +70,12 @@ class Payments:
             )
         return self._slots[account]
 
-    async def pay(self, path: str, ticket: Ticket, work: Work) -> Ref | Failure:
+    def hurry(self, work: Work) -> None:
+        """Let this work, which may be under way early, have its slots like real work from now on."""
+        self._hurried.add(work.key)
+        self.slots(work.account).hurry(work.key)
+
+    async def pay(self, path: str, ticket: Ticket, work: Work, turn: Turn = "now") -> Ref | Failure:
         """Ask until there is an answer or the retry policy gives up; some errors end the run at once."""
         effort = _Effort()
         with self._ledger.turn(ticket):
@@ -78,7 +84,7 @@ class Payments:
                     worst = work.worst()
                     await self._ledger.reserve(ticket, worst)
                     try:
-                        return await self._attempt(work, worst, effort, speculative=False)
+                        return await self._attempt(work, worst, effort, turn=turn)
                     except (ProviderError, AgentError) as error:
                         wait = wait_before_retry(
                             self._retry, error=error, attempt=effort.attempts, elapsed=effort.seconds, key=work.key
@@ -94,17 +100,18 @@ class Payments:
     async def try_early(self, work: Work) -> Ref | Failure:
         """Ask once, from what was set aside for speculation; never retries."""
         try:
-            return await self._attempt(work, work.worst(), _Effort(), speculative=True)
+            return await self._attempt(work, work.worst(), _Effort(), turn="soon")
         except (ProviderError, AgentError) as error:
             return _failure(error)
 
-    async def _attempt(self, work: Work, worst: Usage, effort: _Effort, *, speculative: bool) -> Ref:
-        """Ask once; the worst case that real work holds is settled whatever happens."""
+    async def _attempt(self, work: Work, worst: Usage, effort: _Effort, *, turn: Turn) -> Ref:
+        """Ask once; the worst case that all but a guess, whose turn is soon, holds is settled whatever happens."""
         slots = self.slots(work.account)
+        speculative = turn == "soon"
         charged = NOTHING
         attempt = 0
         try:
-            await slots.acquire(speculative=speculative)
+            await slots.acquire(work.key, "now" if work.key in self._hurried else turn)
             give_back = slots.release
             began = self._clock.now()
             try:

@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skillopt.domain.errors import SkilloptError, UnavailableError
+from skillopt.domain.progress.memory import Memory
 from skillopt.domain.progress.state import Gated, Step, StepOutcome, TrainState
 from skillopt.domain.scores import Scoreboard
-from skillopt.domain.skill import Candidate
+from skillopt.domain.skill import Candidate, Patch, Skill
 from skillopt.kernel.events import RunEnded, StepEnded
 from skillopt.phases.reflect import Graded, Proposal
 from skillopt.train.lab.deciding import Deciding
+from skillopt.train.lab.hinting import Hinting
 from skillopt.train.lab.measuring import Measuring
 from skillopt.train.lab.parts import Parts, Teller
 from skillopt.train.lab.proposing import Proposing
@@ -26,20 +28,33 @@ class Lab:
         self._run = parts.run
         self._compared = parts.gate.compared
         self.measuring = Measuring(parts, teller)
-        proposing = Proposing(parts, teller)
+        self._hinting = Hinting(parts.run, self.measuring)
+        self._proposing = Proposing(parts, teller)
         self.rollout = self.measuring.batches
-        self.reflect = proposing.reflect
-        self.aggregate = proposing.aggregate
-        self.select = proposing.select
-        self.update = proposing.update
+        self.aggregate = self._proposing.aggregate
+        self.select = self._proposing.select
         self.gate = Deciding(parts, self.measuring).gate
 
     async def baseline(self, plan: Plan) -> TrainState:
         """Measure the seed skill on val; a target that answers nothing there ends the run."""
+        self._hinting.before_baseline(plan)
         board = await self.measuring.measure(plan.seed_skill, plan.val, label="baseline", split="val")
         if not board.n:
             raise _silent_target(len(plan.val), board.cause)
         return TrainState.begin(plan.seed_skill, board, self._compared)
+
+    async def reflect(
+        self, plan: Plan, step: Step, skill: Skill, graded: Sequence[Graded], memory: Memory
+    ) -> tuple[Proposal, ...]:
+        """Have the optimizer say what to change; the target has nothing to do meanwhile."""
+        self._hinting.before_reflection(plan, step, skill)
+        return await self._proposing.reflect(plan, step, skill, graded, memory)
+
+    async def update(self, plan: Plan, step: Step, skill: Skill, chosen: Patch, memory: Memory) -> Candidate:
+        """Change the skill; the gate comes next."""
+        candidate = await self._proposing.update(plan, step, skill, chosen, memory)
+        self._hinting.before_gate(plan, step, candidate)
+        return candidate
 
     @staticmethod
     def outcome(
@@ -78,6 +93,7 @@ class Lab:
 
     async def report(self, plan: Plan, state: TrainState, reason: str) -> TrainState:
         """Score the chosen skills on test, which decided nothing, and end the run."""
+        self._hinting.before_tests(plan, state)
         last, best = state.incumbent, state.best
         tested = {"initial": ("baseline", plan.seed_skill), "best": ("best", best.skill), "last": ("last", last.skill)}
         if plan.tasks.test:

@@ -3,8 +3,9 @@ Owns the names of these phases; refuses to know what the scores decide."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from skillopt.domain.progress.batches import BatchSpec
 from skillopt.domain.progress.state import Step
 from skillopt.domain.rollouts import Rollout
 from skillopt.domain.scores import Scoreboard
@@ -61,22 +62,31 @@ class Measuring:
                 skill_digest=skill.digest,
             )
         )
-        graded = []
-        for batch in plan.batches(step):
-            rollouts, board = await self._graded(f"batch_{batch.index}", skill, batch.tasks, trial=0)
-            graded.append(Graded(batch=batch, rollouts=rollouts, board=board))
+        rollouts, board = await self._graded("rollout", skill, plan.tasks_of(step), trial=0)
+        return tuple(self._cut(step, plan.batches(step), rollouts, board))
+
+    def works(self, skill: Skill, tasks: Sequence[Task], trial: int = 0) -> Rollouts:
+        """Return what is asked when a skill is measured on these tasks."""
+        return Rollouts(asker=self._target, environment=self._environment, skill=skill, tasks=tasks, trial=trial)
+
+    def _cut(
+        self, step: Step, batches: Sequence[BatchSpec], rollouts: Sequence[Rollout], board: Scoreboard
+    ) -> Iterator[Graded]:
+        """Cut what was asked together into its microbatches again, and tell of each."""
+        start = 0
+        for batch in batches:
+            end = start + len(batch.tasks)
+            own = Scoreboard(board.rows[start:end])
             self._run.emit(
-                BatchGraded(
-                    step=step.number, batch=batch.index, seed=batch.seed, mean=mean_of(board), rows=facts_of(board)
-                )
+                BatchGraded(step=step.number, batch=batch.index, seed=batch.seed, mean=mean_of(own), rows=facts_of(own))
             )
-        return tuple(graded)
+            yield Graded(batch=batch, rollouts=tuple(rollouts[start:end]), board=own)
+            start = end
 
     async def _graded(
         self, phase: str, skill: Skill, tasks: Sequence[Task], trial: int
     ) -> tuple[tuple[Rollout, ...], Scoreboard]:
-        works = Rollouts(asker=self._target, environment=self._environment, skill=skill, tasks=tasks, trial=trial)
-        rollouts = await rollout(self._run, phase, works, tasks, trial)
+        rollouts = await rollout(self._run, phase, self.works(skill, tasks, trial), tasks, trial)
         judging = f"{phase}/judge"
         grades = await grade(self._run, judging, self._grading, tasks, rollouts)
         if grades.agreement is not None:

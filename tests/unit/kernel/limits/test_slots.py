@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import pytest
 
-from skillopt.kernel.limits.slots import Slots
+from skillopt.kernel.limits.slots import Slots, Turn
 from skillopt.kernel.ports import Clock
 from skillopt.testing.clock import VirtualClock, run_virtual
 
@@ -154,21 +154,46 @@ def test_no_more_than_the_limit_at_once_in_the_order_of_asking() -> None:
     async def doing(slots: Slots) -> list[str]:
         order: list[str] = []
 
-        async def unit(name: str, *, speculative: bool) -> None:
-            await slots.acquire(speculative=speculative)
+        async def unit(name: str, turn: Turn) -> None:
+            await slots.acquire(name.encode(), turn)
             order.append(name)
             await asyncio.sleep(1.0)
             slots.release()
 
-        units = [("early-1", True), ("real-1", False), ("early-2", True), ("real-2", False), ("real-3", False)]
+        units: list[tuple[str, Turn]] = [
+            *(("later-1", "later"), ("soon-1", "soon"), ("real-1", "now"), ("soon-2", "soon"), ("later-2", "later")),
+            *(("real-2", "now"), ("later-3", "later"), ("real-3", "now")),
+        ]
         await slots.acquire()
-        tasks = [asyncio.ensure_future(unit(name, speculative=early)) for name, early in units]
+        tasks = [asyncio.ensure_future(unit(name, turn)) for name, turn in units]
         await asyncio.sleep(1.0)
+        slots.hurry(b"later-2")
         slots.release()
         await asyncio.gather(*tasks)
         return order
 
-    assert with_slots(1, doing) == ["real-1", "real-2", "real-3", "early-1", "early-2"]
+    assert with_slots(1, doing) == [
+        *("real-1", "real-2", "real-3", "later-2"),  # real work waits for this one now
+        *("soon-1", "soon-2", "later-1", "later-3"),
+    ]
+
+
+@pytest.mark.parametrize("turn", ["now", "soon", "later"])
+def test_a_cancelled_early_place_keeps_no_slot(turn: Turn) -> None:
+    async def doing(slots: Slots) -> int:
+        await slots.acquire()
+        waiting = [asyncio.ensure_future(slots.acquire(bytes([number]), turn)) for number in range(3)]
+        await asyncio.sleep(0.0)
+        waiting[0].cancel()
+        slots.release()
+        waiting[1].cancel()
+        await asyncio.gather(*waiting[:2], return_exceptions=True)
+        await waiting[2]
+        slots.release()
+        await slots.acquire()
+        return 1
+
+    assert with_slots(1, doing) == 1
 
 
 def test_a_cancelled_place_is_given_to_the_next() -> None:

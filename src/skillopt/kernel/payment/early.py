@@ -1,0 +1,147 @@
+"""What is asked before its turn, with slots that are free: guesses, and work that is certain to be asked later.
+Owns both kinds and what became of them; refuses to know why anything will be asked."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections import deque
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import suppress
+
+from skillopt.domain.errors import SkilloptError
+from skillopt.domain.rollouts import Failure
+from skillopt.domain.usage import Caps
+from skillopt.kernel.journal import Key, Ref
+from skillopt.kernel.limits.terms import Terms
+from skillopt.kernel.payment.flights import Flights
+from skillopt.kernel.payment.payments import Payments
+from skillopt.kernel.payment.pool import Halt
+from skillopt.kernel.work import Work
+
+_CHUNK = 100
+_AFTER_EVERYTHING = (sys.maxsize, 0)
+_PATH = "ahead"
+
+
+class Early:
+    """Asks early beside real work: it comes first, and a run that is only replayed asks nothing.
+
+    A guess is asked once, from what was set aside, and its failure is nobody's answer. Certain work is the later
+    phase's own, begun early: it is paid and retried as it would be then, and its failure is the outcome of the unit
+    that asks first.
+    """
+
+    def __init__(self, terms: Terms, *, flights: Flights, payments: Payments, halt: Halt, guessed: int) -> None:
+        self._journal = terms.journal
+        self._limits = terms.limits
+        self._flights = flights
+        self._payments = payments
+        self._halt = halt
+        self._allowed = terms.limits.speculation - guessed
+        self._guesses: deque[Sequence[Work]] = deque()
+        self._guessed: set[Key] = set()
+        self._certain: deque[Iterator[Work]] = deque()
+        self._width = 0
+        self._workers = 0
+        self._taken: set[Key] = set()
+        self._failed: dict[Key, Failure] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def guess(self, works: Sequence[Work]) -> None:
+        """Ask what may be asked soon, as far as `limits.speculation` goes, beside the phase that comes next.
+
+        Only a cap on calls leaves room for this, since only calls can be set aside for it without knowing the price.
+        """
+        if works and len(self._guessed) < self._allowed and not self._limits.caps.measures_more_than_calls:
+            self._guesses.append(works)
+
+    def forget_guesses(self) -> None:
+        """Drop the guesses that were not begun, because the phase they were to go beside cost nothing."""
+        self._guesses.clear()
+
+    def begin(self, works: Sequence[Work]) -> None:
+        """Ask what is certain to be asked, whenever a slot is free beside real work and guesses.
+
+        Under a cap nothing is begun, because it would take from what comes before it.
+        """
+        if works and self._limits.caps == Caps():
+            self._certain.append(self._unasked(works))
+            self._width = max(self._width, min(len(works), self._payments.slots(works[0].account).ceiling))
+
+    def wake(self) -> None:
+        """Take note that real work is being paid for, and begin what may go beside it."""
+        while self._guesses:
+            self._begin_guesses(self._guesses.popleft())
+        while self._certain and self._workers < self._width:
+            self._workers += 1
+            self._start(self._work())
+
+    def failure(self, key: Key) -> Failure | None:
+        """Return, once, what certain work with this key failed with; from now on the key is real work's."""
+        if self._certain:
+            self._taken.add(key)
+        return self._failed.pop(key, None)
+
+    async def close(self) -> None:
+        """End what nobody waited for."""
+        self._certain.clear()
+        tasks = tuple(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _start(self, asking: Coroutine[object, object, None]) -> None:
+        task = asyncio.ensure_future(asking)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def _begin_guesses(self, works: Sequence[Work]) -> None:
+        for work in self._unasked(works):
+            if len(self._guessed) >= self._allowed or self._halt.reason is not None:
+                return
+            if work.key not in self._guessed:
+                self._guessed.add(work.key)
+                self._start(self._ask_guess(work))
+
+    async def _ask_guess(self, work: Work) -> None:
+        """Ask once; whatever ends the run is real work's to say."""
+        if not self._flights.knows(work.key):
+            with suppress(SkilloptError):
+                await self._flights.fly(work.key, lambda: self._payments.try_early(work))
+
+    async def _work(self) -> None:
+        """Ask one unit after the other; an error that ends the run is said again by the real work that meets it."""
+        try:
+            while self._halt.reason is None and (work := self._next()) is not None:
+                await self._ask_certain(work)
+        except SkilloptError:
+            self._certain.clear()
+        finally:
+            self._workers -= 1
+
+    def _next(self) -> Work | None:
+        while self._certain:
+            work = next(self._certain[0], None)
+            if work is not None:
+                return work
+            self._certain.popleft()
+        return None
+
+    def _unasked(self, works: Sequence[Work]) -> Iterator[Work]:
+        """Yield what neither the journal nor anyone in this run has asked by the time it is looked at."""
+        for start in range(0, len(works), _CHUNK):
+            chunk = works[start : start + _CHUNK]
+            found = self._journal.find([work.key for work in chunk])
+            for work in chunk:
+                if work.key not in found and work.key not in self._taken and not self._flights.knows(work.key):
+                    yield work
+
+    async def _ask_certain(self, work: Work) -> None:
+        async def pay() -> Ref | Failure:
+            outcome = await self._payments.pay(_PATH, _AFTER_EVERYTHING, work, turn="later")
+            if isinstance(outcome, Failure):
+                self._failed[work.key] = outcome
+            return outcome
+
+        await self._flights.fly(work.key, pay)

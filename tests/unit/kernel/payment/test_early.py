@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from skillopt.domain.chat import Reply
+from skillopt.domain.errors import BudgetReachedError, UnavailableError
+from skillopt.kernel.events import PhaseEnded
+from skillopt.kernel.limits.terms import LimitSettings
+from skillopt.kernel.run import Outcome, Run
+from skillopt.testing.clock import VirtualClock
+from skillopt.testing.faults import FaultKind, FaultPlan
+from skillopt.testing.scripted import ScriptedChat
+from tests.unit.kernel.bench import Bench, Notebook
+
+
+def texts(outcomes: tuple[Outcome, ...]) -> list[str]:
+    return [outcome.text if isinstance(outcome, Reply) else outcome.kind for outcome in outcomes]
+
+
+async def with_a_later_test(run: Run, bench: Bench) -> float:
+    """Say first what is asked last: two steps that wait for each other, and a test that waits for nothing."""
+    began = VirtualClock().now()
+    run.ahead(bench.asks("t1", "t2", "t3"))
+    await run.do("one", "rollout", bench.asks("a"))
+    await run.do("two", "rollout", bench.asks("b"))
+    assert texts(await run.do("test", "rollout", bench.asks("t1", "t2", "t3"))) == ["t1", "t2", "t3"]
+    return VirtualClock().now() - began
+
+
+@pytest.mark.parametrize(("slots", "seconds"), [(1, 5.0), (2, 3.0), (4, 2.0)])
+def test_certain_work_uses_the_slots_that_nobody_needs(slots: int, seconds: float) -> None:
+    bench, notebook = Bench(ScriptedChat("echo", latency=1.0), limits=LimitSettings(concurrency=slots)), Notebook()
+    assert bench.live(lambda run: with_a_later_test(run, bench), observers=[notebook]) == seconds
+    assert bench.chat.calls == bench.chat.served == 5
+    used = {fact.path: fact.usage.calls for fact in notebook.facts if isinstance(fact, PhaseEnded)}
+    assert used == {"one": 1, "two": 1, "test": 3}, "it counts where it is used"
+
+
+@pytest.mark.parametrize("cap", [{"calls": 9}, {"tokens": 9000}, {"usd": 9.0}, {"seconds": 99.0}])
+def test_under_a_cap_nothing_is_begun_ahead(cap: dict[str, float]) -> None:
+    bench = Bench(ScriptedChat("echo", latency=1.0), limits=LimitSettings(concurrency=4, **cap))  # type: ignore[arg-type]
+    assert bench.live(lambda run: with_a_later_test(run, bench)) == 3.0
+
+
+def test_a_cap_stops_a_run_where_it_would_without_certain_work() -> None:
+    bench = Bench(ScriptedChat("echo"), limits=LimitSettings(concurrency=4, calls=2))
+    with pytest.raises(BudgetReachedError):
+        bench.live(lambda run: with_a_later_test(run, bench))
+    assert texts(bench.live(lambda run: run.do("one", "rollout", bench.asks("a")))) == ["a"]
+    assert bench.chat.calls == 2
+
+
+def test_a_replayed_run_begins_nothing() -> None:
+    bench = Bench(ScriptedChat("echo", latency=1.0), limits=LimitSettings(concurrency=4, speculation=9))
+
+    async def work(run: Run, certain: str, guess: str) -> None:
+        run.ahead(bench.asks(certain))
+        run.hint(bench.asks(guess))
+        await run.do("p", "rollout", bench.asks("a"))
+        await asyncio.sleep(5.0)
+
+    bench.live(lambda run: work(run, "t", "g"))
+    assert bench.chat.calls == 3
+    bench.live(lambda run: work(run, "u", "h"))
+    assert bench.chat.calls == 3
+
+
+def test_guesses_go_beside_the_next_phase_or_not_at_all() -> None:
+    bench = Bench(ScriptedChat("echo", latency=1.0), limits=LimitSettings(concurrency=4, speculation=9))
+
+    async def work(run: Run, *more: str) -> None:
+        run.hint(bench.asks("a", "g"))
+        await run.do("p", "rollout", bench.asks("a"))
+        if more:
+            await run.do("q", "rollout", bench.asks(*more))
+
+    bench.live(work)
+    assert bench.chat.calls == 2
+    bench.live(lambda run: work(run, "b"), name="another")
+    assert bench.chat.calls == 3
+
+
+def test_real_work_has_its_slots_before_guesses_and_certain_work() -> None:
+    bench = Bench(ScriptedChat("echo", latency=1.0), limits=LimitSettings(concurrency=2, speculation=9))
+    order: list[str] = []
+
+    async def work(run: Run) -> None:
+        run.ahead(bench.asks("later-1", "later-2"))
+        run.hint(bench.asks("soon-1", "soon-2"))
+        await run.do("p", "rollout", bench.asks("a", "b", "c"))
+        await asyncio.sleep(9.0)
+        order.extend(str(stored.answer.text) for stored in bench.shelf.stored.values())
+
+    bench.live(work)
+    assert order == ["a", "b", "c", "soon-1", "soon-2", "later-1", "later-2"]
+
+
+def test_a_resumed_run_begins_once_it_pays_for_something() -> None:
+    bench = Bench(ScriptedChat("echo", latency=1.0), limits=LimitSettings(concurrency=4))
+    bench.live(lambda run: run.do("one", "rollout", bench.asks("a")))
+    assert bench.live(lambda run: with_a_later_test(run, bench)) == 1.0
+    assert bench.chat.calls == 5
+
+
+def test_the_failure_of_certain_work_is_the_outcome_of_who_asks_first() -> None:
+    faults = FaultPlan.at_calls({2: FaultKind.CONTEXT})
+    bench = Bench(ScriptedChat("echo", latency=1.0, faults=faults), limits=LimitSettings(concurrency=1))
+
+    async def work(run: Run) -> list[str]:
+        run.ahead(bench.asks("a"))
+        await run.do("zero", "rollout", bench.asks("z"))
+        await asyncio.sleep(2.0)
+        first = await run.do("first", "rollout", bench.asks("a", "b"))
+        return texts(first) + texts(await run.do("second", "rollout", bench.asks("a")))
+
+    assert bench.live(work) == ["ContextTooLongError", "b", "a"]
+    assert bench.chat.calls == 4
+
+
+def test_certain_work_is_tried_again_like_any_other() -> None:
+    faults = FaultPlan.at_calls({2: FaultKind.UNAVAILABLE, 3: FaultKind.RATE_LIMIT})
+    bench = Bench(ScriptedChat("echo", latency=1.0, faults=faults), limits=LimitSettings(concurrency=1))
+
+    async def work(run: Run) -> list[str]:
+        run.ahead(bench.asks("a"))
+        await run.do("zero", "rollout", bench.asks("z"))
+        await asyncio.sleep(0.5)
+        return texts(await run.do("p", "rollout", bench.asks("a")))
+
+    assert bench.live(work) == ["a"]
+    assert bench.chat.calls == 4
+
+
+def test_real_work_does_not_wait_behind_other_early_work_for_what_was_begun() -> None:
+    bench = Bench(ScriptedChat("echo", latency=1.0), limits=LimitSettings(concurrency=2))
+
+    async def work(run: Run) -> float:
+        run.ahead(bench.asks("a", "b", "c", "d", "e"))
+        await run.do("zero", "rollout", bench.asks("z"))
+        await run.do("p", "rollout", bench.asks("c"))
+        return VirtualClock().now()
+
+    assert bench.live(work) == 2.0
+
+
+def test_what_real_work_asked_is_not_asked_ahead_again() -> None:
+    faults = FaultPlan.always(FaultKind.CONTEXT)
+    bench = Bench(ScriptedChat("echo", latency=1.0, faults=faults), limits=LimitSettings(concurrency=1))
+
+    async def work(run: Run) -> None:
+        run.ahead(bench.asks("a", "b"))
+        await run.do("p", "rollout", bench.asks("b"))
+        await asyncio.sleep(9.0)
+
+    bench.live(work)
+    assert bench.chat.calls == 2
+
+
+@pytest.mark.parametrize("kind", [FaultKind.AUTH, FaultKind.QUOTA])
+def test_an_error_that_ends_the_run_ends_what_is_ahead_and_is_said_by_real_work(kind: FaultKind) -> None:
+    faults = FaultPlan.at_calls(dict.fromkeys(range(2, 9), kind))
+    bench = Bench(ScriptedChat("echo", latency=1.0, faults=faults), limits=LimitSettings(concurrency=1))
+
+    async def work(run: Run) -> None:
+        run.ahead(bench.asks("a", "b", "c"))
+        await run.do("zero", "rollout", bench.asks("z"))
+        await asyncio.sleep(9.0)
+        assert bench.chat.calls == 2
+        await run.do("p", "rollout", bench.asks("c"))
+
+    with pytest.raises(Exception, match="scripted"):
+        bench.live(work)
+    assert bench.chat.calls == 3
+
+
+def test_the_end_of_a_run_ends_what_nobody_waited_for() -> None:
+    bench = Bench(ScriptedChat("echo", latency=60.0), limits=LimitSettings(concurrency=1))
+
+    async def work(run: Run) -> None:
+        run.ahead(bench.asks("a", "b"))
+        await run.do("zero", "rollout", bench.asks("z"))
+        await asyncio.sleep(1.0)
+        raise UnavailableError("over")
+
+    with pytest.raises(UnavailableError):
+        bench.live(work)
+    assert (bench.chat.calls, bench.chat.served, bench.chat.in_flight) == (2, 1, 0)
