@@ -38,10 +38,10 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True):
-    """A measured claim; `bar` is its number in the list of numbers to beat."""
+    """A measured claim; `bar` is its number in the list of numbers to beat, None for one that is not on it."""
 
     name: str
-    bar: int
+    bar: int | None
     unit: str
     parts: tuple[Part, ...]
     detail: Detail
@@ -57,7 +57,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     """The line that is printed; a claim of several parts has one figure and one bar for each, by label."""
 
     name: str
-    bar: int
+    bar: int | None
     figure: float | dict[str, float | None] | None
     unit: str
     must: str | dict[str, str]

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import msgspec
 
 from benchmarks.stub import RoleStats
 from skillopt.app.project.prepare import Prepared, prepare
-from skillopt.testing.worlds import hidden_rules_world
+from skillopt.testing.worlds import WorldTasks, hidden_rules_world
 
 _STATS = msgspec.json.Decoder(dict[str, RoleStats])
 # the best skills of the paper are about 920 tokens long: so is this one, and none of it helps
@@ -48,9 +48,10 @@ class Stub:
 
 
 @contextmanager
-def stub(*, latency: float = 0.0) -> Iterator[Stub]:
+def stub(*, latency: float = 0.0, optimizer_latency: float = 0.0) -> Iterator[Stub]:
     """Run a stub in a process of its own while the block runs."""
-    command = [sys.executable, "-m", "benchmarks.stub", "--latency", str(latency)]
+    latencies = ("--latency", str(latency), "--optimizer-latency", str(optimizer_latency))
+    command = [sys.executable, "-m", "benchmarks.stub", *latencies]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield Stub(int(process.stdout.readline() if process.stdout is not None else ""))
@@ -71,15 +72,21 @@ def folder() -> Iterator[Path]:
 def write_project(
     path: Path, base_url: str, *, train: int = 1, val: int, test: int = 0, more: Mapping[str, object] | None = None
 ) -> Path:
-    """Write a project whose models are a stub, and return its config; `more` are further sections."""
-    world = hidden_rules_world(seed=1, train=train, val=val, test=test)
+    """Write a project of the hidden-rules world whose models are a stub; `more` are further sections."""
+    return write_world(path, base_url, hidden_rules_world(seed=1, train=train, val=val, test=test), more=more)
+
+
+def write_world(
+    path: Path, base_url: str, world: WorldTasks, *, skill: str = SKILL, more: Mapping[str, object] | None = None
+) -> Path:
+    """Write a project with the tasks of a world, whose models are at this address, and return its config."""
     tasks = path / "tasks"
     tasks.mkdir()
     (tasks / "train.jsonl").write_text(world.jsonl("train"))
     (tasks / "val.jsonl").write_text(world.jsonl("val"))
-    if test:
+    if world.test:
         (tasks / "test.jsonl").write_text(world.jsonl("test"))
-    (path / "SKILL.md").write_text(SKILL)
+    (path / "SKILL.md").write_text(skill)
     model = {"backend": "openai", "base_url": base_url, "api_key": "none"}
     config = {
         "skill": "SKILL.md",
@@ -93,9 +100,9 @@ def write_project(
     return file
 
 
-def prepared(config: Path, *, workspace: str, concurrency: int) -> Prepared:
-    """Read a project as the command line does, for a workspace of its own."""
-    sets = (f"limits.concurrency={concurrency}",)
+def prepared(config: Path, *, workspace: str, concurrency: int, sets: Sequence[str] = ()) -> Prepared:
+    """Read a project as the command line does, for a workspace of its own; `sets` change settings."""
+    sets = (f"limits.concurrency={concurrency}", *sets)
     return prepare(config, sets=sets, environ=os.environ, workspace=config.parent / workspace)
 
 

@@ -719,7 +719,7 @@ def test_speculation_costs_no_more_than_it_may_and_changes_nothing(width: int, s
             assert undisturbed.lasting == whole.lasting, where
             assert undisturbed.served <= whole.served + speculation, where
             early = undisturbed.spent.early.calls
-            assert min(speculation, 2 * len(home.plan.val)) <= early <= speculation, where
+            assert min(speculation, len(home.plan.val)) <= early <= speculation, where
             cap = whole.calls + speculation
             capped = live(home.but(limits=msgspec.structs.replace(home.limits, calls=cap)))
             assert capped.calls <= cap, where

@@ -135,11 +135,12 @@ class Run:
             index, work = unit
             outcomes[index] = await self._settle(path, (phase, index), work)
 
-        if self._halt.reason is not None:
-            raise self._halt.reason
-        if works:
-            width = min(len(works), self._payments.slots(works[0].account).ceiling)
+        width = min(len(works), self._payments.slots(works[0].account).ceiling) if works else 0
+        try:
             await work_through(self._unanswered(path, works, keys, outcomes), settle, width=width, halt=self._halt)
+        except Exception:
+            await self._early.land()
+            raise
         complete = tuple(outcome for outcome in outcomes if outcome is not None)
         if len(complete) != len(works):
             raise InternalError(f"Phase {path!r} ended with {len(complete)} outcomes for {len(works)} units.")

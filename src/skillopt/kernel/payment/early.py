@@ -8,6 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 
 from skillopt.domain.errors import SkilloptError
 from skillopt.domain.rollouts import Failure
@@ -67,7 +68,7 @@ class Early:
         """
         if works and self._limits.caps == Caps():
             self._certain.append(self._unasked(works))
-            self._width = max(self._width, min(len(works), self._payments.slots(works[0].account).ceiling))
+            self._width = max(self._width, self._slots(works))
 
     def wake(self) -> None:
         """Take note that real work is being paid for, and begin what may go beside it."""
@@ -83,6 +84,10 @@ class Early:
             self._taken.add(key)
         return self._failed.pop(key, None)
 
+    async def land(self) -> None:
+        """Wait for what is under way when the work stops: it is paid for."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
     async def close(self) -> None:
         """End what nobody waited for."""
         self._certain.clear()
@@ -97,26 +102,31 @@ class Early:
         task.add_done_callback(self._tasks.discard)
 
     def _begin_guesses(self, works: Sequence[Work]) -> None:
-        for work in self._unasked(works):
-            if len(self._guessed) >= self._allowed or self._halt.reason is not None:
-                return
-            if work.key not in self._guessed:
-                self._guessed.add(work.key)
-                self._start(self._ask_guess(work))
+        units = self._unasked(works)
+        left = self._allowed - len(self._guessed)
+        for _ in range(min(left, self._slots(works))):
+            self._start(self._guess(units))
 
-    async def _ask_guess(self, work: Work) -> None:
-        """Ask once; whatever ends the run is real work's to say."""
-        if not self._flights.knows(work.key):
-            with suppress(SkilloptError):
-                await self._flights.fly(work.key, lambda: self._payments.try_early(work))
+    async def _guess(self, units: Iterator[Work]) -> None:
+        """Ask one guess after the other, each once; whatever ends the run is real work's to say."""
+        with suppress(SkilloptError):
+            for work in units:
+                if len(self._guessed) >= self._allowed or self._halt.reason is not None:
+                    return
+                self._guessed.add(work.key)
+                await self._flights.fly(work.key, partial(self._payments.try_early, work))
+
+    def _slots(self, works: Sequence[Work]) -> int:
+        """Return how many of these works can be under way at once."""
+        return min(len(works), self._payments.slots(works[0].account).ceiling)
 
     async def _work(self) -> None:
-        """Ask one unit after the other; an error that ends the run is said again by the real work that meets it."""
+        """Ask one unit after the other; what ends the run when real work meets it ends it here, too."""
         try:
             while self._halt.reason is None and (work := self._next()) is not None:
                 await self._ask_certain(work)
-        except SkilloptError:
-            self._certain.clear()
+        except SkilloptError as error:
+            self._halt.stop(error)
         finally:
             self._workers -= 1
 
@@ -134,7 +144,8 @@ class Early:
             chunk = works[start : start + _CHUNK]
             found = self._journal.find([work.key for work in chunk])
             for work in chunk:
-                if work.key not in found and work.key not in self._taken and not self._flights.knows(work.key):
+                tried = work.key in self._taken or work.key in self._guessed
+                if not (tried or work.key in found or self._flights.knows(work.key)):
                     yield work
 
     async def _ask_certain(self, work: Work) -> None:

@@ -74,9 +74,10 @@ async def work_through(
             halt.stop(error)  # at once, before whoever waits for this one's slot may ask
             raise
 
-    workers = [asyncio.ensure_future(worker()) for _ in range(width)]
+    workers = [asyncio.ensure_future(worker()) for _ in range(width if halt.reason is None else 0)]
     try:
-        await asyncio.wait(workers)
+        if workers:
+            await asyncio.wait(workers)
     finally:
         for each in workers:
             each.cancel()
