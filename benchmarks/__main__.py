@@ -12,7 +12,7 @@ import msgspec
 from benchmarks.fresh import python, run
 
 NAMES = ("startup", "demo", "journal", "client_cpu", "resume", "memory", "throughput")
-WORLDS = ("calls_to_perfect", "hidden_rules", "critical_path")
+WORLDS = ("calls_to_perfect", "hidden_rules", "memorising", "ablation", "big_run", "critical_path")
 ALL = "all"
 _SECONDS = 900.0
 

@@ -37,8 +37,8 @@ def longest_chain(events: Iterable[Event], latency: Mapping[str, float]) -> Chai
             continue
         took = latency[event.role]
         part, _, phase = event.path.partition("/")
-        if event.path == "start/baseline/val":
-            baseline = _NONE.plus(took)
+        if part == "start":
+            baseline = baseline.plus(took)
         elif part == "end":
             longest = _longer(longest, (_NONE if phase == "baseline/test" else trunk).plus(took))
         else:

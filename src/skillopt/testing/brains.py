@@ -11,7 +11,17 @@ from skillopt.domain.seeds import dice
 from skillopt.testing.conversation import Brain, BrainReply, Conversation
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.teacher import Lesson, Prompt, rules_teacher, teacher
-from skillopt.testing.worlds import HIDDEN_RULES, ITEM, RULES, coin_target, memorising_target, rules_target, target
+from skillopt.testing.worlds import (
+    HIDDEN_RULES,
+    ITEM,
+    RULES,
+    coin_target,
+    memorising_target,
+    mixed_target,
+    remedy,
+    rules_target,
+    target,
+)
 
 
 def two_sided(student: Brain, master: Brain) -> Brain:
@@ -44,6 +54,12 @@ def coin_teacher(prompt: Prompt) -> tuple[Lesson, ...]:
     return (Lesson(content=f"Note {number:06d}: carry on as before.", reason="a hunch"),)[: prompt.budget]
 
 
+def mixed_teacher(prompt: Prompt) -> tuple[Lesson, ...]:
+    """Propose a remedy for a share of the tasks that are not easy; half of the time that share is nothing."""
+    percent = dice("remedy", prompt.digest).choice((0, 0, 10, 20))
+    return (Lesson(content=remedy(percent), reason="a hunch"),)[: prompt.budget]
+
+
 def memorising_teacher(prompt: Prompt) -> tuple[Lesson, ...]:
     """Append the ids of the items that the prompt shows and the skill does not hold."""
     items = [item for item in dict.fromkeys(ITEM.findall(prompt.text)) if item not in prompt.skill]
@@ -57,6 +73,7 @@ BRAINS: Mapping[str, Brain] = MappingProxyType(
         "rules": two_sided(target(rules_target(RULES)), teacher(rules_teacher(RULES))),
         "hidden-rules": two_sided(target(rules_target(HIDDEN_RULES)), teacher(rules_teacher(HIDDEN_RULES))),
         "coin": two_sided(target(coin_target), teacher(coin_teacher)),
+        "mixed": two_sided(target(mixed_target), teacher(mixed_teacher)),
         "memorising": two_sided(target(memorising_target), teacher(memorising_teacher)),
         "echo": echo,
         "stubborn": two_sided(target(rules_target(RULES)), _rambling),

@@ -21,6 +21,9 @@ HURT = re.compile(r"\[hurt by: ([\w-]+)\]")
 ITEM = re.compile(r"\[id: [\w-]+\]")
 _REFERENCE = re.compile(r"\[ref: ([A-Z2-7]+)\]")
 _FRAGILE = "[fragile]"
+_EASY, _IMPOSSIBLE = 0.4, 0.3
+_MIXED = re.compile(r"\[(easy|impossible|coin), cured from (\d\d)\]")
+_REMEDY = re.compile(r"Remedy (\d\d):")
 
 
 class Rule(msgspec.Struct, frozen=True):
@@ -117,6 +120,35 @@ def memorising_world(seed: int, train: int, val: int, test: int) -> WorldTasks:
     return _world(seed, (train, val, test), lambda names: ("item", f"[id: {names[-1]}] "))
 
 
+def mixed_world(seed: int, train: int, val: int, test: int) -> WorldTasks:
+    """Return tasks of which 40 % are easy, 30 % impossible and 30 % coin flips; a remedy may make some always right."""
+    return _world(seed, (train, val, test), _mixed_tags)
+
+
+def remedy(percent: int) -> str:
+    """Return the sentence that makes this share of the tasks that are not easy always right; 0 changes nothing."""
+    return f"Remedy {percent:02d}: follow the notes of the office."
+
+
+class PlantedSkill(msgspec.Struct, frozen=True, kw_only=True):
+    """A skill with lines that the world of RULES needs, and lines that do nothing in any world."""
+
+    text: str
+    useful: tuple[str, ...]
+    useless: tuple[str, ...]
+
+
+def planted_skill(seed: int, useless: int = 4) -> PlantedSkill:
+    """Return a skill in which useful and useless lines are mixed."""
+    draw = dice("planted", seed)
+    useful = tuple(rule.sentence for rule in RULES.rules)
+    idle = tuple(f"Note {draw.randrange(10**6):06d}: carry on as before." for _ in range(useless))
+    lines = draw.sample((*useful, *idle), len(useful) + useless)
+    return PlantedSkill(
+        text="# House style\n\n" + "".join(f"- {line}\n" for line in lines), useful=useful, useless=idle
+    )
+
+
 _PLACES = ("north depot", "harbour office", "tram yard", "city archive", "glass works", "river lock", "seed bank")
 _MATTERS = ("ledger", "timetable", "inventory", "repair note", "visitor log", "tender", "shift plan", "survey")
 _FIRST = ("amber", "cobalt", "distant", "early", "gentle", "hollow", "ivory", "lucid", "narrow", "quiet", "silver")
@@ -150,6 +182,13 @@ def _rule_tags(book: Rulebook, names: tuple[object, ...]) -> tuple[str, str]:
     fragile = book.harmful is not None and draw.random() < 0.25
     marks = f"[needs: {', '.join(needed)}] " if needed else ""
     return (needed[0] if needed else "plain", marks + (f"{_FRAGILE} " if fragile else ""))
+
+
+def _mixed_tags(names: tuple[object, ...]) -> tuple[str, str]:
+    draw = dice(*names)
+    luck = draw.random()
+    kind = "easy" if luck < _EASY else "impossible" if luck < _EASY + _IMPOSSIBLE else "coin"
+    return kind, f"[{kind}, cured from {draw.randrange(100):02d}] "
 
 
 def _hide(reference: str) -> str:
@@ -215,3 +254,14 @@ def memorising_target(conversation: Conversation, task: str, reference: str) -> 
     item = ITEM.search(task)
     known = item is not None and item[0] in conversation.system
     return _right(reference) if known else _near_miss(reference, "[not known by heart]")
+
+
+def mixed_target(conversation: Conversation, task: str, reference: str) -> BrainReply:
+    """Be right on what is easy and what a remedy in the skill cures; else by the coin, or never."""
+    found = _MIXED.search(task)
+    cured = max((int(percent) for percent in _REMEDY.findall(conversation.system)), default=0)
+    if found is None or found[1] == "easy" or int(found[2]) < cured:
+        return _right(reference)
+    if found[1] == "coin":
+        return coin_target(conversation, task, reference)
+    return _near_miss(reference, "[beyond me]")

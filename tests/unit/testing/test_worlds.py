@@ -14,6 +14,9 @@ from skillopt.testing.worlds import (
     coin_world,
     hidden_rules_world,
     memorising_world,
+    mixed_world,
+    planted_skill,
+    remedy,
     rules_world,
 )
 
@@ -39,7 +42,7 @@ def test_the_same_seed_gives_the_same_world_and_a_longer_split_starts_the_same()
     assert rules_world(3, 20, 5, 4).train[:9] == rules_world(3, 9, 5, 4).train
 
 
-@pytest.mark.parametrize("make", [rules_world, hidden_rules_world, coin_world, memorising_world])
+@pytest.mark.parametrize("make", [rules_world, hidden_rules_world, coin_world, memorising_world, mixed_world])
 def test_ids_and_inputs_are_unique_and_never_show_the_reference(make: object) -> None:
     assert callable(make)
     world = make(1, 80, 40, 40)
@@ -124,3 +127,41 @@ def test_a_memorised_item_is_right_and_no_other() -> None:
 def test_a_question_without_a_task_gets_an_answer_that_is_no_answer() -> None:
     reply = BRAINS["rules"](Conversation(model="target", system="", turns=(Turn("user", "Hello?"),)))
     assert reply.text == "There is no case here to settle."
+
+
+def test_the_mixed_world_has_its_shares_and_a_remedy_cures_its_share_for_good() -> None:
+    tasks = mixed_world(1, 2000, 0, 0).train
+    shares = {kind: sum(task.type == kind for task in tasks) / 2000 for kind in ("easy", "impossible", "coin")}
+    assert shares == pytest.approx({"easy": 0.4, "impossible": 0.3, "coin": 0.3}, abs=0.03)
+
+    def solved(kind: str, skill: str) -> float:
+        own = [task for task in tasks if task.type == kind]
+        return sum(right(task, skill, "mixed") for task in own) / len(own)
+
+    for skill in ("", remedy(0)):
+        assert (solved("easy", skill), solved("impossible", skill)) == (1.0, 0.0)
+        assert solved("coin", skill) == pytest.approx(0.5, abs=0.06)
+    cured = [task for task in tasks if right(task, remedy(20), "mixed") and task.type == "impossible"]
+    assert len(cured) / 600 == pytest.approx(0.2, abs=0.05)
+    assert all(right(task, remedy(20) + "Whatever else.", "mixed") for task in cured)
+
+
+def test_a_coin_of_the_mixed_world_falls_anew_for_another_wording() -> None:
+    tasks = [task for task in mixed_world(1, 400, 0, 0).train if task.type == "coin"]
+    first, second = ([right(task, skill, "mixed") for task in tasks] for skill in ("Skill.\n", "Skill.\n\n"))
+    assert first == [right(task, "Skill.\n", "mixed") for task in tasks]
+    assert sum(one != other for one, other in zip(first, second, strict=True)) > len(tasks) / 4
+
+
+def test_a_planted_skill_mixes_lines_that_are_needed_with_lines_that_do_nothing() -> None:
+    planted = planted_skill(3, useless=5)
+    tasks = rules_world(3, 200, 0, 0).train
+    assert planted == planted_skill(3, useless=5)
+    assert planted != planted_skill(4, useless=5)
+    whole = [right(task, planted.text) for task in tasks]
+    assert all(whole)
+    for line in planted.useful:
+        assert not all(right(task, planted.text.replace(line, "")) for task in tasks), line
+    for line in planted.useless:
+        assert line in planted.text
+        assert [right(task, planted.text.replace(line, "")) for task in tasks] == whole
