@@ -15,9 +15,13 @@ from skillopt.kernel.events import (
     BatchGraded,
     CandidateMade,
     EditFact,
+    EpochCompared,
+    EpochEnded,
     Event,
     GateDecided,
     Measured,
+    MetaSkillWritten,
+    NotesTaken,
     PairsCompared,
     PassagesTried,
     PatchProposed,
@@ -27,11 +31,14 @@ from skillopt.kernel.events import (
     RunBegan,
     RunEnded,
     SkillKept,
+    SlowUpdated,
     StepBegan,
     StepEnded,
     TaskScore,
     Warned,
 )
+
+_OfEpoch = EpochCompared | SlowUpdated | MetaSkillWritten | EpochEnded
 
 
 class StepView(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,8 +50,13 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     candidate: CandidateMade | None = None
     measured: Measured | None = None
     gate: GateDecided | None = None
+    notes: NotesTaken | None = None
     ended: StepEnded | None = None
     usage: dict[str, Usage] = {}
+
+    def owns(self, label: str) -> bool:
+        """Say whether a candidate of this name is the step's own; its reminders may be measured under another."""
+        return label.startswith(f"step_{self.began.step:04d}")
 
     @property
     def merged(self) -> tuple[EditFact, ...]:
@@ -65,6 +77,17 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(edit for patch in self.patches if patch.stage == stage for edit in patch.edits)
 
 
+class EpochView(msgspec.Struct, frozen=True, kw_only=True):
+    """The end of one epoch, as far as it has come."""
+
+    compared: EpochCompared | None = None
+    measured: Measured | None = None
+    gate: GateDecided | None = None
+    slow_update: SlowUpdated | None = None
+    meta_skill: MetaSkillWritten | None = None
+    ended: EpochEnded | None = None
+
+
 class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that reports, consoles and dashboards show of a run."""
 
@@ -72,6 +95,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     skills: dict[str, SkillKept] = {}
     measured: tuple[Measured, ...] = ()
     steps: tuple[StepView, ...] = ()
+    epochs: tuple[EpochView, ...] = ()
     usage: dict[str, Usage] = {}
     stages: dict[str, Usage] = {}
     failures: dict[str, int] = {}
@@ -87,6 +111,23 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     def finished_steps(self) -> tuple[StepView, ...]:
         """The steps that are whole."""
         return tuple(step for step in self.steps if step.ended is not None)
+
+    @property
+    def standing(self) -> StepEnded | EpochEnded | None:
+        """How things stood after the last step or epoch that is whole; None before the first step."""
+        steps, epochs = self.finished_steps, [epoch.ended for epoch in self.epochs if epoch.ended is not None]
+        last = steps[-1].ended if steps else None
+        return epochs[-1] if last is not None and epochs and epochs[-1].step == last.step else last
+
+    @property
+    def best_digest(self) -> str | None:
+        """The digest of the best skill so far; None before the run began."""
+        standing = self.standing
+        if self.ended is not None:
+            return self.ended.best_digest
+        if standing is not None:
+            return standing.best_digest
+        return None if self.began is None else self.began.skill_digest
 
     def score(self, label: str, split: str) -> Measured | None:
         """Return what was measured under this label on this split."""
@@ -104,7 +145,7 @@ def whole(events: Sequence[Event]) -> tuple[Event, ...]:
         return tuple(events)
     for index in range(len(events) - 1, -1, -1):
         event = events[index]
-        if isinstance(event, StepEnded) or _is_baseline(event):
+        if isinstance(event, StepEnded | EpochEnded) or _is_baseline(event):
             return tuple(events[: index + 1])
     return tuple(event for event in events if isinstance(event, RunBegan | SkillKept))
 
@@ -132,7 +173,7 @@ def fold(view: RunView, event: Event) -> RunView:
         case Warned() | PassagesTried() | PruneDecided():
             return _told(view, event)
         case _:
-            return _step_event(view, event)
+            return _epoch_event(view, event) if isinstance(event, _OfEpoch) else _step_event(view, event)
 
 
 def _phase_ended(view: RunView, event: PhaseEnded) -> RunView:
@@ -159,9 +200,10 @@ def _measured(view: RunView, event: Measured | AnswersJudged | PairsCompared) ->
         found = event.agreement
         return msgspec.structs.replace(view, judged=found if view.judged is None else view.judged + found)
     seen = msgspec.structs.replace(view, measured=(*view.measured, event))
-    if not view.steps or view.steps[-1].ended is not None:
-        return seen
-    return _in_step(seen, msgspec.structs.replace(view.steps[-1], measured=event))
+    if _between_steps(view):
+        return _in_epoch(seen, msgspec.structs.replace(_epoch(view), measured=event)) if _looks_back(view) else seen
+    step = view.steps[-1]
+    return _in_step(seen, msgspec.structs.replace(step, measured=event)) if step.owns(event.label) else seen
 
 
 def _told(view: RunView, event: Warned | PassagesTried | PruneDecided) -> RunView:
@@ -176,11 +218,14 @@ def _told(view: RunView, event: Warned | PassagesTried | PruneDecided) -> RunVie
 
 
 def _step_event(
-    view: RunView, event: BatchGraded | PatchProposed | CandidateMade | GateDecided | StepEnded | RunEnded
+    view: RunView,
+    event: BatchGraded | PatchProposed | CandidateMade | NotesTaken | GateDecided | StepEnded | RunEnded,
 ) -> RunView:
     replace = msgspec.structs.replace
     if isinstance(event, RunEnded):
         return replace(view, ended=event, phase=None)
+    if isinstance(event, GateDecided) and _between_steps(view):
+        return _in_epoch(view, replace(_epoch(view), gate=event))
     step = view.steps[-1]
     match event:
         case BatchGraded():
@@ -189,10 +234,43 @@ def _step_event(
             return _in_step(view, replace(step, patches=(*step.patches, event)))
         case CandidateMade():
             return _in_step(view, replace(step, candidate=event))
+        case NotesTaken():
+            return _in_step(view, replace(step, notes=event))
         case GateDecided():
-            return _in_step(view, replace(step, gate=event))
+            return _in_step(view, replace(step, gate=event)) if step.owns(event.origin) else view
         case StepEnded():
             return _in_step(view, replace(step, ended=event))
+
+
+def _epoch_event(view: RunView, event: _OfEpoch) -> RunView:
+    epoch, replace = _epoch(view), msgspec.structs.replace
+    match event:
+        case EpochCompared():
+            return _in_epoch(view, replace(epoch, compared=event))
+        case SlowUpdated():
+            return _in_epoch(view, replace(epoch, slow_update=event))
+        case MetaSkillWritten():
+            return _in_epoch(view, replace(epoch, meta_skill=event))
+        case EpochEnded():
+            return _in_epoch(view, replace(epoch, ended=event))
+
+
+def _between_steps(view: RunView) -> bool:
+    return not view.steps or view.steps[-1].ended is not None
+
+
+def _looks_back(view: RunView) -> bool:
+    """Whether an epoch is being looked back on: what is measured then belongs to it."""
+    return bool(view.epochs) and view.epochs[-1].ended is None
+
+
+def _epoch(view: RunView) -> EpochView:
+    return view.epochs[-1] if _looks_back(view) else EpochView()
+
+
+def _in_epoch(view: RunView, epoch: EpochView) -> RunView:
+    before = view.epochs[:-1] if _looks_back(view) else view.epochs
+    return msgspec.structs.replace(view, epochs=(*before, epoch))
 
 
 def _in_step(view: RunView, step: StepView) -> RunView:

@@ -19,6 +19,7 @@ from skillopt.domain.tasks import Task
 from skillopt.kernel.dialogue import Conversation, Unusable, converse
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Asker
+from skillopt.phases.consolidate.notes import SpelledNote, spelled
 from skillopt.phases.prompting import fill, shipped_prompt, shortened
 from skillopt.phases.recall import recalled
 
@@ -58,11 +59,15 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Briefing(msgspec.Struct, frozen=True, kw_only=True):
-    """What every reflection of a step is told besides its own cases; a budget of None means any number of edits."""
+    """What every reflection of a step is told besides its own cases; a budget of None means any number of edits.
+
+    `reminders_from` are the kinds of cases that may also lead to reminders for the appendix.
+    """
 
     skill: Skill
     edit_budget: int | None
     memory: Memory
+    reminders_from: tuple[Source, ...] = ()
 
 
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
@@ -96,6 +101,12 @@ class ReflectReply(msgspec.Struct, frozen=True):
     patch: PatchReply
 
 
+class NotingReply(ReflectReply, frozen=True):
+    """What a reflection must answer that may also leave reminders."""
+
+    appendix_notes: str | tuple[str | SpelledNote, ...] = ()
+
+
 class _Case(msgspec.Struct, frozen=True):
     """One answered task with its score."""
 
@@ -118,9 +129,11 @@ async def reflect(
     """Return what each minibatch led to, failures first, in the order of the minibatches."""
     groups = tuple(_groups(graded, settings))
     prompts = [_prompt(group, settings, briefing) for group in groups]
-    conversation = Conversation(asker=asker, phase="reflect", contract=ReflectReply)
+    conversation = Conversation(
+        asker=asker, phase="reflect", contract=NotingReply if briefing.reminders_from else ReflectReply
+    )
     replies = await converse(run, conversation, prompts)
-    return tuple(_proposal(group, reply, briefing.edit_budget) for group, reply in zip(groups, replies, strict=True))
+    return tuple(_proposal(group, reply, briefing) for group, reply in zip(groups, replies, strict=True))
 
 
 def _groups(graded: Sequence[Graded], settings: ReflectSettings) -> Iterator[_Group]:
@@ -154,6 +167,8 @@ def _prompt(group: _Group, settings: ReflectSettings, briefing: Briefing) -> tup
         *(_shown(number, case, settings) for number, case in enumerate(group.cases, 1)),
     ]
     system = fill(shipped_prompt(name), {"edit_budget": budget})
+    if group.source in briefing.reminders_from:
+        system = f"{system}\n{shipped_prompt('reflect_notes')}"
     return (Message("system", system), Message("user", "\n\n".join(parts)))
 
 
@@ -175,7 +190,7 @@ def _shown(number: int, case: _Case, settings: ReflectSettings) -> str:
     return "\n\n".join(lines)
 
 
-def _proposal(group: _Group, reply: ReflectReply | Unusable, edit_budget: int | None) -> Proposal:
+def _proposal(group: _Group, reply: ReflectReply | Unusable, briefing: Briefing) -> Proposal:
     if isinstance(reply, Unusable):
         return Proposal(
             source=group.source, minibatch=group.number, patch=Patch.empty(), unusable=f"{reply.kind}: {reply.why}"
@@ -191,8 +206,12 @@ def _proposal(group: _Group, reply: ReflectReply | Unusable, edit_budget: int | 
             minibatches=(group.number,),
             tasks=tasks,
         )
-        for edit in reply.patch.edits[:edit_budget]
+        for edit in reply.patch.edits[: briefing.edit_budget]
     )
+    heeded = group.source in briefing.reminders_from
+    notes = tuple(spelled(reply.appendix_notes)) if isinstance(reply, NotingReply) and heeded else ()
     return Proposal(
-        source=group.source, minibatch=group.number, patch=Patch(reasoning=reply.patch.reasoning, edits=edits)
+        source=group.source,
+        minibatch=group.number,
+        patch=Patch(reasoning=reply.patch.reasoning, edits=edits, notes=notes),
     )

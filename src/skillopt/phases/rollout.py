@@ -46,7 +46,9 @@ class Rollouts(Sequence[Work]):
         return self._asker.ask(self._environment.messages(task, self._rendered), trial=self._trial)
 
 
-async def rollout(run: Run, phase: str, works: Rollouts, tasks: Sequence[Task], trial: int = 0) -> tuple[Rollout, ...]:
+async def rollout(
+    run: Run, phase: str, works: Sequence[Work], tasks: Sequence[Task], trial: int = 0
+) -> tuple[Rollout, ...]:
     """Return what became of each task, in order."""
     outcomes = await run.do(phase, "rollout", works)
     return tuple(

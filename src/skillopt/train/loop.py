@@ -22,8 +22,10 @@ async def train(plan: Plan, lab: Lab, run: Run) -> TrainState:
             merged = await lab.aggregate(plan, step, state.skill, proposals, state.memory)
             chosen = await lab.select(plan, step, state.skill, merged, state.memory)
             candidate = await lab.update(plan, step, state.skill, chosen, state.memory)
+            candidate = await lab.remind(plan, step, candidate, proposals)
             gated = await lab.gate(plan, step.origin, candidate, state)
             state = state.after(lab.outcome(step, graded, proposals, candidate, gated))
+            state = await lab.append(plan, step, state, proposals)
             lab.close(step, state)
         if step.closes_epoch:
             with run.span(f"epoch_{step.epoch:02d}"):

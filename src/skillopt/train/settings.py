@@ -8,6 +8,8 @@ from typing import Literal
 import msgspec
 
 from skillopt.domain.progress.schedule import BudgetSchedule, ScheduleName
+from skillopt.phases.consolidate.notes import SkillAwareSettings
+from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
 
 TestedSkill = Literal["initial", "best", "last"]
 
@@ -38,12 +40,18 @@ class OptimizerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     edit_budget: The most edits in a step, where the schedule starts.
     min_edit_budget: The most edits in a step, where a falling schedule ends.
     schedule: How the budget moves over the run.
+    slow_update: Guidance for the target, drawn from comparing epochs.
+    meta_skill: Whether the optimizer writes advice for itself at the end of an epoch, for the next one only.
+    skill_aware: Reminders of rules that the skill has and the target overlooked.
     """
 
     mode: Literal["patch"] = "patch"
     edit_budget: int = 4
     min_edit_budget: int = 2
     schedule: Literal["constant", "linear", "cosine", "unlimited"] = "cosine"
+    slow_update: SlowUpdateSettings = SlowUpdateSettings()
+    meta_skill: bool = True
+    skill_aware: SkillAwareSettings = SkillAwareSettings()
 
     def __post_init__(self) -> None:
         self.budgets.at(1, 1)

@@ -8,7 +8,7 @@ import msgspec
 from skillopt.domain.progress.memory import Memory, Tried
 from skillopt.domain.scores import Metric, Scoreboard
 from skillopt.domain.skill import Candidate, Skill
-from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict
+from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict, strict
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +65,7 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
     mute: int = 0
     silent: int = 0
     passed: frozenset[str] = frozenset()
+    epoch_skill: Skill | None = None
 
     @classmethod
     def begin(cls, skill: Skill, baseline: Scoreboard, metric: Metric) -> TrainState:
@@ -93,6 +94,31 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
             silent=0 if outcome.train.n else self.silent + 1,
             passed=self._passed(outcome.train) if accepted is None else frozenset(),
         )
+
+    def taking(self, candidate: Candidate, gated: Gated, *, origin: str, step: int) -> TrainState:
+        """Return the state after a gate between two steps: an accepted candidate takes the incumbent's place."""
+        verdict = gated.verdict
+        if gated.board is None or not candidate.changed or not isinstance(verdict, Accept):
+            return self
+        standing = Standing(skill=candidate.skill, board=gated.board, origin=origin, step=step)
+        best = standing if verdict.new_best else self.best
+        return msgspec.structs.replace(self, incumbent=standing, best=best, since_accept=0, passed=frozenset())
+
+    def wearing(self, skill: Skill) -> TrainState:
+        """Return the state with the incumbent's document written differently, which a model does not see."""
+        return msgspec.structs.replace(self, incumbent=msgspec.structs.replace(self.incumbent, skill=skill))
+
+    def remembering(self, advice: str) -> TrainState:
+        """Return the state at the end of an epoch: the skill it is compared by later, the advice for the next one."""
+        return msgspec.structs.replace(
+            self, memory=msgspec.structs.replace(self.memory, advice=advice), epoch_skill=self.skill
+        )
+
+    def promoted(self) -> TrainState:
+        """Return the state with the incumbent as best where it measured better, on the tasks that both have."""
+        incumbent, best = self.incumbent, self.best
+        verdict = strict(incumbent.board, best.board, best.board, self.metric)
+        return msgspec.structs.replace(self, best=incumbent) if isinstance(verdict, Accept) else self
 
     @staticmethod
     def _accepted(outcome: StepOutcome) -> Standing | None:

@@ -4,6 +4,7 @@ Owns the event union and the live signals; refuses to know who watches. Times ar
 """
 
 from skillopt.kernel.events.facts import EditFact, Mean, TaskScore
+from skillopt.kernel.events.of_epoch import EpochCompared, EpochEnded, MetaSkillWritten, PairFact, SlowUpdated
 from skillopt.kernel.events.of_prune import PassagesTried, PruneDecided
 from skillopt.kernel.events.of_run import (
     AnswersJudged,
@@ -19,6 +20,7 @@ from skillopt.kernel.events.of_step import (
     BatchGraded,
     CandidateMade,
     GateDecided,
+    NotesTaken,
     PairsCompared,
     PatchProposed,
     StepBegan,
@@ -38,10 +40,15 @@ Event = (
     | PatchProposed
     | CandidateMade
     | PairsCompared
+    | NotesTaken
     | GateDecided
     | StepEnded
     | PassagesTried
     | PruneDecided
+    | EpochCompared
+    | SlowUpdated
+    | MetaSkillWritten
+    | EpochEnded
     | Warned
     | RunEnded
 )
@@ -52,10 +59,15 @@ __all__ = [
     "BatchGraded",
     "CandidateMade",
     "EditFact",
+    "EpochCompared",
+    "EpochEnded",
     "Event",
     "GateDecided",
     "Mean",
     "Measured",
+    "MetaSkillWritten",
+    "NotesTaken",
+    "PairFact",
     "PairsCompared",
     "PassagesTried",
     "PatchProposed",
@@ -67,6 +79,7 @@ __all__ = [
     "Signal",
     "SkillKept",
     "SlotsChanged",
+    "SlowUpdated",
     "StepBegan",
     "StepEnded",
     "TaskScore",

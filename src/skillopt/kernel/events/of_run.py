@@ -83,5 +83,6 @@ class RunEnded(Fact, frozen=True, kw_only=True, tag="run_ended"):
     best_digest: str
     last_digest: str
     best_origin: str
+    best_step: int
     current_origin: str
     claimed_val: float | None

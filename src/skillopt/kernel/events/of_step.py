@@ -60,6 +60,18 @@ class PairsCompared(Fact, frozen=True, kw_only=True, tag="pairs_compared"):
     failed: int
 
 
+class NotesTaken(Fact, frozen=True, kw_only=True, tag="notes_taken"):
+    """Reminders of a step were put into the appendix of a skill; `consolidated` counts what a shorter list has."""
+
+    step: int
+    skill_digest: str
+    proposed: tuple[str, ...]
+    added: tuple[str, ...]
+    refused: tuple[str, ...]
+    total: int
+    consolidated: int | None
+
+
 class GateDecided(Fact, frozen=True, kw_only=True, tag="gate_decided"):
     """The gate said whether the candidate of this origin is kept in place of its parent."""
 

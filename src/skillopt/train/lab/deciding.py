@@ -3,6 +3,8 @@ Owns which val tasks are measured for it; refuses to know how the candidate came
 
 from __future__ import annotations
 
+import msgspec
+
 from skillopt.domain.progress.state import Gated, TrainState, action_of
 from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Candidate, Skill
@@ -23,20 +25,24 @@ class Deciding:
         self._measuring = measuring
         self._comparing = Comparing(parts)
 
-    async def gate(self, plan: Plan, origin: str, candidate: Candidate, state: TrainState) -> Gated:
-        """Decide whether the candidate, named by its origin, takes the incumbent's place."""
+    async def gate(
+        self, plan: Plan, origin: str, candidate: Candidate, state: TrainState, *, forced: bool = False
+    ) -> Gated:
+        """Decide whether the candidate, named by its origin, takes the incumbent's place; forced, it is measured."""
+        settings = msgspec.structs.replace(self._settings, rule="force") if forced else self._settings
 
         async def measure(skill: Skill) -> Scoreboard:
             return await self._measuring.measure(skill, plan.val, label=origin, split="val")
 
-        gated = await gate(self._settings, measure, candidate, state.incumbent, state.best)
-        gated = await self._comparing.confirm(origin, candidate.skill, state.incumbent, gated, plan.val)
+        gated = await gate(settings, measure, candidate, state.incumbent, state.best)
+        if not forced:
+            gated = await self._comparing.confirm(origin, candidate.skill, state.incumbent, gated, plan.val)
         verdict = gated.verdict
         self._run.emit(
             GateDecided(
                 origin=origin,
-                rule=self._settings.rule,
-                metric=self._settings.metric,
+                rule=settings.rule,
+                metric=settings.metric,
                 verdict=type(verdict).__name__.lower(),
                 action=action_of(candidate, verdict),
                 reason=verdict.reason,

@@ -15,8 +15,10 @@ from skillopt.phases.reflect import Graded, Proposal
 from skillopt.train.lab.deciding import Deciding
 from skillopt.train.lab.hinting import Hinting
 from skillopt.train.lab.measuring import Measuring
+from skillopt.train.lab.noting import Noting
 from skillopt.train.lab.parts import Parts, Teller
 from skillopt.train.lab.proposing import Proposing
+from skillopt.train.lab.remembering import Remembering
 from skillopt.train.plan import Plan
 
 
@@ -33,7 +35,12 @@ class Lab:
         self.rollout = self.measuring.batches
         self.aggregate = self._proposing.aggregate
         self.select = self._proposing.select
-        self.gate = Deciding(parts, self.measuring).gate
+        deciding = Deciding(parts, self.measuring)
+        noting = Noting(parts, teller, deciding)
+        self.remind = noting.remind
+        self.gate = deciding.gate
+        self.append = noting.append
+        self.consolidate = Remembering(parts, teller, self.measuring, deciding).consolidate
 
     async def baseline(self, plan: Plan) -> TrainState:
         """Measure the seed skill on val; a target that answers nothing there ends the run."""
@@ -87,12 +94,9 @@ class Lab:
             )
         )
 
-    async def consolidate(self, _plan: Plan, _step: Step, state: TrainState) -> TrainState:
-        """Look back on an epoch that a step closed; nothing is drawn from it yet."""
-        return state
-
     async def report(self, plan: Plan, state: TrainState, reason: str) -> TrainState:
-        """Score the chosen skills on test, which decided nothing, and end the run."""
+        """Let the last skill compete for best; score the chosen ones on test, which decided nothing; end the run."""
+        state = state.promoted()
         self._hinting.before_tests(plan, state)
         last, best = state.incumbent, state.best
         tested = {"initial": ("baseline", plan.seed_skill), "best": ("best", best.skill), "last": ("last", last.skill)}
@@ -107,6 +111,7 @@ class Lab:
                 best_digest=best.skill.digest,
                 last_digest=last.skill.digest,
                 best_origin=best.origin,
+                best_step=best.step,
                 current_origin=last.origin,
                 claimed_val=best.board.value(state.metric) if untouched else None,
             )

@@ -12,6 +12,8 @@ from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
 from skillopt.kernel.events import AnswersJudged, BatchGraded, Measured, StepBegan
+from skillopt.kernel.work import Work
+from skillopt.phases.consolidate.pairs import Side
 from skillopt.phases.grade import Grading, facts_of, grade, mean_of, means_by_type
 from skillopt.phases.judging.marking import Judge
 from skillopt.phases.reflect import Graded
@@ -83,10 +85,25 @@ class Measuring:
             yield Graded(batch=batch, rollouts=tuple(rollouts[start:end]), board=own)
             start = end
 
+    async def side_by_side(self, phase: str, skills: tuple[Skill, Skill], tasks: Sequence[Task]) -> tuple[Side, Side]:
+        """Put the same tasks to the target with two skills, all at once, and grade the answers."""
+        works = [work for skill in skills for work in self.works(skill, tasks)]
+        rollouts, board = await self._answered(phase, works, [*tasks, *tasks])
+        half = len(tasks)
+        return (
+            Side(rollouts=rollouts[:half], board=Scoreboard(board.rows[:half])),
+            Side(rollouts=rollouts[half:], board=Scoreboard(board.rows[half:])),
+        )
+
     async def _graded(
         self, phase: str, skill: Skill, tasks: Sequence[Task], trial: int
     ) -> tuple[tuple[Rollout, ...], Scoreboard]:
-        rollouts = await rollout(self._run, phase, self.works(skill, tasks, trial), tasks, trial)
+        return await self._answered(phase, self.works(skill, tasks, trial), tasks, trial)
+
+    async def _answered(
+        self, phase: str, works: Sequence[Work], tasks: Sequence[Task], trial: int = 0
+    ) -> tuple[tuple[Rollout, ...], Scoreboard]:
+        rollouts = await rollout(self._run, phase, works, tasks, trial)
         judging = f"{phase}/judge"
         grades = await grade(self._run, judging, self._grading, tasks, rollouts)
         if grades.agreement is not None:

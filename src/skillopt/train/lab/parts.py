@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import msgspec
 
-from skillopt.domain.skill import Edit, Skill
-from skillopt.kernel.events import EditFact, SkillKept, Warned
+from skillopt.domain.progress.state import Step
+from skillopt.domain.skill import Candidate, Edit, Skill
+from skillopt.kernel.events import CandidateMade, EditFact, SkillKept, Warned
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Staff
@@ -43,6 +44,18 @@ class Teller:
     def warn(self, message: str) -> None:
         """Tell something that the person should know and that does not stop the run."""
         self._run.emit(Warned(message=message))
+
+
+def candidate_made(step: Step, candidate: Candidate) -> CandidateMade:
+    """Return what became of a step's edits as a fact."""
+    applied = [edit_fact(each.edit, "applied", line=each.line) for each in candidate.applied]
+    refused = [edit_fact(each.edit, each.reason.value, each.detail) for each in candidate.refused]
+    return CandidateMade(
+        step=step.number,
+        skill_digest=candidate.skill.digest,
+        changed=candidate.changed,
+        edits=(*applied, *refused),
+    )
 
 
 def edit_fact(edit: Edit, status: str, detail: str = "", *, line: int | None = None) -> EditFact:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from skillopt.domain.progress.memory import Memory
 from skillopt.domain.progress.state import Step
 from skillopt.domain.skill import Candidate, Patch, Skill, apply
-from skillopt.kernel.events import CandidateMade, PatchProposed
+from skillopt.kernel.events import PatchProposed
 from skillopt.phases.aggregate import aggregate
 from skillopt.phases.reflect import Briefing, Graded, Proposal, reflect
 from skillopt.phases.select import first_of
-from skillopt.train.lab.parts import Parts, Teller, edit_fact
+from skillopt.train.lab.parts import Parts, Teller, candidate_made, edit_fact
 from skillopt.train.plan import Plan
 
 
@@ -29,7 +29,12 @@ class Proposing:
         self, plan: Plan, step: Step, skill: Skill, graded: Sequence[Graded], memory: Memory
     ) -> tuple[Proposal, ...]:
         """Ask the optimizer what to change; what could not be used is warned about."""
-        briefing = Briefing(skill=skill, edit_budget=plan.edit_budget(step), memory=memory)
+        briefing = Briefing(
+            skill=skill,
+            edit_budget=plan.edit_budget(step),
+            memory=memory,
+            reminders_from=plan.optimizer.skill_aware.kinds,
+        )
         proposals = await reflect(self._run, self._staff.at("reflect"), self._settings, graded, briefing)
         for proposal in proposals:
             if proposal.unusable:
@@ -56,16 +61,7 @@ class Proposing:
         """Apply the chosen edits."""
         candidate = apply(skill, chosen)
         self._teller.keep(candidate.skill)
-        applied = [edit_fact(each.edit, "applied", line=each.line) for each in candidate.applied]
-        refused = [edit_fact(each.edit, each.reason.value, each.detail) for each in candidate.refused]
-        self._run.emit(
-            CandidateMade(
-                step=step.number,
-                skill_digest=candidate.skill.digest,
-                changed=candidate.changed,
-                edits=(*applied, *refused),
-            )
-        )
+        self._run.emit(candidate_made(step, candidate))
         return candidate
 
     def _propose(self, step: Step, stage: str, minibatch: int, source: str, patch: Patch) -> None:
