@@ -24,6 +24,7 @@ from skillopt.kernel.ports import Chat, Environment, Observer
 from skillopt.kernel.run import Run
 from skillopt.kernel.view import RunView, view_of, whole
 from skillopt.kernel.work import STAGES, Asker, Staff, Stage
+from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.phases.reflect import ReflectSettings
@@ -166,13 +167,15 @@ class Lived(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def house(seed: int = 1, *, train_size: int = 12, val: int = 8, test: int = 8, epochs: int = 2) -> House:
-    """Return a small rules world with its plan."""
+    """Return a small rules world with its plan; nothing is drawn from its epochs."""
     environment = dataset(rules_world(seed, train_size, val, test))
     plan = Plan(
         seed_skill=Skill.from_text(SEED_SKILL),
         tasks=environment.tasks,
         train=TrainSettings(epochs=epochs, batch_size=6, seed=seed),
-        optimizer=OptimizerSettings(edit_budget=3, min_edit_budget=1),
+        optimizer=OptimizerSettings(
+            edit_budget=3, min_edit_budget=1, slow_update=SlowUpdateSettings(enabled=False), meta_skill=False
+        ),
         stop=StopSettings(),
     )
     return House(environment=environment, plan=plan)

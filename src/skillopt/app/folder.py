@@ -9,9 +9,10 @@ import msgspec
 
 from skillopt.domain.errors import StoreError
 from skillopt.domain.skill import Skill
-from skillopt.kernel.events import Event, Measured, Signal, SkillKept, StepEnded
-from skillopt.kernel.view import RunView, StepView, fold
+from skillopt.kernel.events import EpochEnded, Event, Measured, Signal, SkillKept, StepEnded
+from skillopt.kernel.view import EpochView, RunView, StepView, fold
 from skillopt.store.files import make_folder, write_atomic
+from skillopt.train.epochs import meta_result, pair_rows, slow_result
 from skillopt.train.history import history
 from skillopt.train.pages.page import page
 from skillopt.train.summary import Summary
@@ -36,6 +37,8 @@ class RunFolder:
         self._view = fold(self._view, fact)
         if isinstance(fact, StepEnded):
             self._write_step(self._view.steps[-1], fact)
+        elif isinstance(fact, EpochEnded):
+            self._write_epoch(self._view.epochs[-1], fact)
         elif isinstance(fact, Measured) and fact.label == "baseline" and fact.split == "val":
             self._write_skill("skills/skill_v0000.md", fact.skill_digest)
             self._write_best(fact.skill_digest)
@@ -44,8 +47,8 @@ class RunFolder:
         """Write everything that describes the run as a whole."""
         self._view = view
         records = history(view)
-        best = seed.digest if not records else _last(view).best_digest
-        if best in view.skills:
+        best = view.best_digest
+        if best is not None and best in view.skills:
             self._write_best(best)
         else:
             self._text("best_skill.md", seed.text)
@@ -66,8 +69,30 @@ class RunFolder:
         self._data(f"{folder}/gate.json", {"decision": step.gate, "measured": step.measured})
         if step.candidate is not None:
             self._write_skill(f"{folder}/candidate_skill.md", step.candidate.skill_digest)
+        if step.notes is not None:
+            self._data(f"{folder}/appendix_notes.json", step.notes)
         self._write_best(ended.best_digest)
         self._data("history.json", history(self._view))
+
+    def _write_epoch(self, epoch: EpochView, ended: EpochEnded) -> None:
+        """Write what was drawn from an epoch; its last skill is the one that the slow update left."""
+        folder = f"epoch_{ended.epoch:02d}"
+        slow, meta = slow_result(epoch), meta_result(epoch)
+        if slow is not None:
+            self._data(f"slow_update/{folder}/slow_result.json", slow)
+        if epoch.slow_update is not None and epoch.gate is not None:
+            self._write_skill(f"slow_update/{folder}/candidate_skill.md", epoch.slow_update.skill_digest)
+        if meta is not None:
+            self._data(f"meta_skill/{folder}/meta_skill_result.json", meta)
+        if epoch.compared is not None:
+            place = "meta_skill" if slow is None else "slow_update"
+            pairs = epoch.compared.pairs
+            kept = [pair for pair in pairs if pair.kept]
+            self._data(f"{place}/{folder}/comparison_pairs.json", pair_rows(kept))
+            if len(kept) < len(pairs):
+                self._data(f"{place}/{folder}/comparison_pairs_all.json", pair_rows(pairs))
+        self._write_skill(f"skills/skill_v{ended.step:04d}.md", ended.skill_digest)
+        self._write_best(ended.best_digest)
 
     def _write_best(self, digest: str) -> None:
         self._write_skill("best_skill.md", digest)
@@ -97,13 +122,6 @@ class RunFolder:
                 f"The run folder {self._path} cannot be written: {error.strerror}.",
                 hint="Make room or way for it, then run the same command again: the journal has everything.",
             ) from error
-
-
-def _last(view: RunView) -> StepEnded:
-    ended = view.finished_steps[-1].ended
-    if ended is None:
-        raise ValueError("a finished step has ended")
-    return ended
 
 
 def _document(kept: SkillKept) -> str:

@@ -13,15 +13,19 @@ from skillopt.cli.picture import Picture
 from skillopt.domain.usage import Caps
 from skillopt.kernel.events import (
     AttemptFailed,
+    EpochEnded,
     Event,
     GateDecided,
     Mean,
     Measured,
+    MetaSkillWritten,
+    NotesTaken,
     PhaseEnded,
     RunBegan,
     RunEnded,
     Signal,
     SlotsChanged,
+    SlowUpdated,
     StepBegan,
     StepEnded,
     UnitSettled,
@@ -79,6 +83,10 @@ class PlainConsole:
             Measured: _measured,
             GateDecided: _gate_decided,
             StepEnded: self._step_ended,
+            NotesTaken: _notes_taken,
+            SlowUpdated: lambda fact: f"epoch {fact.epoch}: slow update: {fact.action}",
+            MetaSkillWritten: lambda fact: f"epoch {fact.epoch}: meta skill: {fact.action}",
+            EpochEnded: _epoch_ended,
             Warned: lambda fact: f"warning: {fact.message}",
             RunEnded: _run_ended,
             SlotsChanged: lambda fact: f"slots: {fact.account} now {fact.slots} ({fact.reason})",
@@ -264,6 +272,15 @@ def _measured(fact: Measured) -> str:
 def _gate_decided(fact: GateDecided) -> str:
     compared = f"candidate {_score(fact.candidate)}, incumbent {_score(fact.incumbent)}"
     return f"gate: {fact.action} ({fact.reason}); {compared}, n={fact.n}, {_counted(fact.calls, 'call')}"
+
+
+def _notes_taken(fact: NotesTaken) -> str:
+    return f"reminders: {len(fact.added)} new, {fact.total} in all"
+
+
+def _epoch_ended(fact: EpochEnded) -> str:
+    scores = f"current {_score(fact.current_score)} from {fact.current_origin}, best {_score(fact.best_score)}"
+    return f"epoch {fact.epoch} done: {scores} from {fact.best_origin}"
 
 
 def _run_ended(fact: RunEnded) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from skillopt.domain.usage import NOTHING
 from skillopt.kernel.events import (
     AttemptFailed,
+    EpochEnded,
     Event,
     GateDecided,
     Mean,
@@ -67,7 +68,8 @@ class Picture:
             Measured: self._measured,
             StepBegan: self._step_began,
             GateDecided: self._gate_decided,
-            StepEnded: self._step_ended,
+            StepEnded: self._standing,
+            EpochEnded: self._standing,
             Warned: self._warned,
             RunEnded: self._run_ended,
             AttemptFailed: self._attempt_failed,
@@ -121,10 +123,12 @@ class Picture:
         self.step = fact
 
     def _gate_decided(self, fact: GateDecided) -> None:
+        if not fact.origin.startswith("step_"):
+            return
         skipped = fact.action.startswith("skip")
         self.history += SKIPPED if skipped else _GLYPHS.get(fact.verdict, INCONCLUSIVE)
 
-    def _step_ended(self, fact: StepEnded) -> None:
+    def _standing(self, fact: StepEnded | EpochEnded) -> None:
         self.scores = (fact.current_score, fact.best_score)
         self._digests = (fact.skill_digest, fact.best_digest)
 

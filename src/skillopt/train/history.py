@@ -58,6 +58,10 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True):
     current_origin: str
     best_origin: str
     skill_len: int
+    n_execution_lapse_notes: int | None
+    n_appendix_notes_added: int | None
+    n_appendix_notes_total: int | None
+    n_appendix_notes_consolidated: int | None
 
 
 def history(view: RunView) -> tuple[StepRecord, ...]:
@@ -77,7 +81,7 @@ def average(values: Sequence[float | None]) -> float | None:
 
 
 def _record(view: RunView, step: StepView) -> StepRecord:
-    began, ended, gate, candidate = step.began, step.ended, step.gate, step.candidate
+    began, ended, gate, candidate, notes = step.began, step.ended, step.gate, step.candidate, step.notes
     if ended is None or gate is None or candidate is None:
         raise ValueError(f"Step {began.step} is not whole.")
     measured = None if step.measured is None else step.measured.mean
@@ -126,6 +130,10 @@ def _record(view: RunView, step: StepView) -> StepRecord:
         current_origin=ended.current_origin,
         best_origin=ended.best_origin,
         skill_len=_length(view, ended.skill_digest),
+        n_execution_lapse_notes=None if notes is None else len(notes.proposed),
+        n_appendix_notes_added=None if notes is None else len(notes.added),
+        n_appendix_notes_total=None if notes is None else notes.total,
+        n_appendix_notes_consolidated=None if notes is None else notes.consolidated,
     )
 
 

@@ -4,7 +4,7 @@ Owns how the numbers are added up; refuses to know files and where they are show
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -12,9 +12,9 @@ from skillopt.domain.usage import NOTHING
 from skillopt.kernel.events import Measured
 from skillopt.kernel.journal import Spent
 from skillopt.kernel.view import RunView
-from skillopt.train.history import StepRecord, average, history, kind_of
+from skillopt.train.epochs import epoch_rows
+from skillopt.train.history import history, kind_of
 from skillopt.train.summary import (
-    EpochRow,
     Overhead,
     ScoreRow,
     Scores,
@@ -40,13 +40,28 @@ class Ending(msgspec.Struct, frozen=True, kw_only=True):
     wall_seconds: float
 
 
+class _Origins(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the current and the best skill came from."""
+
+    current: str = "initial_skill"
+    best: str = "initial_skill"
+    best_step: int = 0
+
+    @classmethod
+    def of(cls, view: RunView) -> _Origins:
+        """Return the origins that the run's last word names."""
+        last = view.standing if view.ended is None else view.ended
+        if last is None:
+            return cls()
+        return cls(current=last.current_origin, best=last.best_origin, best_step=last.best_step)
+
+
 def summarize(view: RunView, ending: Ending) -> Summary:
     """Return the summary of a run as far as it has come."""
     records = history(view)
     counts = Counter(kind_of(record.action) for record in records)
-    last = records[-1] if records else None
-    best = "baseline" if last is None or last.best_step == 0 else last.best_origin
-    current = "baseline" if last is None or last.current_origin == "initial_skill" else last.current_origin
+    origins = _Origins.of(view)
+    best, current = _label(origins.best), _label(origins.current)
     return Summary(
         run=ending.run,
         run_dir=ending.run_dir,
@@ -57,7 +72,7 @@ def summarize(view: RunView, ending: Ending) -> Summary:
         rejects=counts["reject"],
         inconclusive=counts["inconclusive"],
         skips=counts["skip"],
-        best_step=0 if last is None else last.best_step,
+        best_step=origins.best_step,
         best_skill=f"{ending.run_dir}/best_skill.md",
         scores=Scores(
             baseline=_scores(view, "baseline", "baseline"),
@@ -65,15 +80,20 @@ def summarize(view: RunView, ending: Ending) -> Summary:
             last=_scores(view, current, "last"),
         ),
         by_type=_by_type(view, {"val": best, "test": "best"}),
-        epochs=_epochs(records),
-        current_origin="initial_skill" if last is None else last.current_origin,
-        best_origin="initial_skill" if last is None else last.best_origin,
+        epochs=epoch_rows(view, records),
+        current_origin=origins.current,
+        best_origin=origins.best,
         claimed_val=None if view.ended is None else view.ended.claimed_val,
         usage=_usage(view, ending.spent),
         wall_seconds=ending.wall_seconds,
         config_digest="" if view.began is None else view.began.config_digest,
         version="" if view.began is None else view.began.version,
     )
+
+
+def _label(origin: str) -> str:
+    """Return the name under which a skill of this origin was measured on val."""
+    return "baseline" if origin == "initial_skill" else origin
 
 
 def _scores(view: RunView, val_label: str, test_label: str) -> SplitScores:
@@ -90,25 +110,6 @@ def _by_type(view: RunView, labels: Mapping[str, str]) -> dict[str, dict[str, Sc
         if measured is not None and measured.by_type:
             found[split] = measured
     return {split: {name: score_row(mean) for name, mean in each.by_type.items()} for split, each in found.items()}
-
-
-def _epochs(records: Sequence[StepRecord]) -> tuple[EpochRow, ...]:
-    rows = []
-    for epoch in dict.fromkeys(record.epoch for record in records):
-        own = [record for record in records if record.epoch == epoch]
-        counts = Counter(kind_of(record.action) for record in own)
-        rows.append(
-            EpochRow(
-                epoch=epoch,
-                steps=len(own),
-                accepts=counts["accept"],
-                rejects=counts["reject"],
-                inconclusive=counts["inconclusive"],
-                skips=counts["skip"],
-                rollout_hard=average([record.rollout_hard for record in own]),
-            )
-        )
-    return tuple(rows)
 
 
 def _usage(view: RunView, spent: Spent) -> UsageSection:

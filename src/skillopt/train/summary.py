@@ -85,7 +85,7 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class EpochRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What the steps of one epoch came to."""
+    """What the steps of one epoch came to, and what was drawn from it; null where that did not happen (yet)."""
 
     epoch: int
     steps: int
@@ -94,6 +94,12 @@ class EpochRow(msgspec.Struct, frozen=True, kw_only=True):
     inconclusive: int
     skips: int
     rollout_hard: float | None
+    slow_update: str | None
+    meta_skill: str | None
+    current_score: float | None
+    best_score: float | None
+    current_origin: str | None
+    best_origin: str | None
 
 
 class Summary(msgspec.Struct, frozen=True, kw_only=True):

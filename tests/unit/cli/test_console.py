@@ -106,6 +106,7 @@ STORY: Sequence[Event | Signal] = (
         best_digest="new",
         last_digest="new",
         best_origin="step_0001",
+        best_step=1,
         current_origin="step_0001",
         claimed_val=0.75,
     ),

@@ -73,6 +73,7 @@ def test_the_folder_of_a_run_has_what_other_tools_rely_on(tmp_path: Path, capsys
     folder = tmp_path / str(summary["run_dir"])
     assert {path.name for path in folder.iterdir()} == {
         *("best_skill.md", "history.json", "summary.json", "report.html", "skills", "steps"),
+        *("slow_update", "meta_skill"),
     }
     assert (tmp_path / str(summary["best_skill"])).is_file()
     assert len(json.loads((folder / "history.json").read_bytes())) == summary["steps"]

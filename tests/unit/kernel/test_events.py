@@ -12,10 +12,15 @@ from skillopt.kernel.events import (
     BatchGraded,
     CandidateMade,
     EditFact,
+    EpochCompared,
+    EpochEnded,
     Event,
     GateDecided,
     Mean,
     Measured,
+    MetaSkillWritten,
+    NotesTaken,
+    PairFact,
     PairsCompared,
     PassagesTried,
     PatchProposed,
@@ -25,6 +30,7 @@ from skillopt.kernel.events import (
     RunBegan,
     RunEnded,
     SkillKept,
+    SlowUpdated,
     StepBegan,
     StepEnded,
     TaskScore,
@@ -104,10 +110,43 @@ EXAMPLES: dict[type[Any], Event] = {
         pairs=80,
         failed=0,
         calls=160,
+    NotesTaken: NotesTaken(
+        step=1, skill_digest="s3", proposed=("A", "a."), added=("A",), refused=(), total=2, consolidated=None
+    ),
+    EpochCompared: EpochCompared(
+        epoch=2,
+        policy="mixed",
+        before_digest="s",
+        now_digest="s2",
+        before_hard=1.0,
+        now_hard=None,
+        pairs=(PairFact("one", "regressed", 1.0, 1.0, 0.0, 0.5, True),),
+        left_out=("two",),
+    ),
+    SlowUpdated: SlowUpdated(
+        epoch=2, origin="slow_update_epoch_02", action="reject", reasoning="", content="Look twice.", skill_digest="s4"
+    ),
+    MetaSkillWritten: MetaSkillWritten(epoch=2, action="write_meta_skill", reasoning="", content="Be exact."),
+    EpochEnded: EpochEnded(
+        epoch=2,
+        step=1,
+        skill_digest="s",
+        best_digest="s",
+        current_score=0.0,
+        best_score=None,
+        best_step=0,
+        current_origin="initial_skill",
+        best_origin="initial_skill",
     ),
     Warned: Warned(message="Look here."),
     RunEnded: RunEnded(
-        stop_reason="solved", best_digest="s", last_digest="s", best_origin="x", current_origin="x", claimed_val=0.0
+        stop_reason="solved",
+        best_digest="s",
+        last_digest="s",
+        best_origin="x",
+        best_step=0,
+        current_origin="x",
+        claimed_val=0.0,
     ),
 }
 

@@ -32,6 +32,7 @@ EVENTS: tuple[Event, ...] = (
         best_digest="d",
         last_digest="d",
         best_origin="step 1",
+        best_step=1,
         current_origin="step 1",
         claimed_val=None,
     ),

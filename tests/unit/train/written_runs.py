@@ -132,6 +132,7 @@ class Course:
                 best_digest=self._digest,
                 last_digest=self._digest,
                 best_origin=self._origin,
+                best_step=self._best_step,
                 current_origin=self._origin,
                 claimed_val=None,
             )

@@ -12,6 +12,7 @@ from skillopt.kernel.view import RunView
 from skillopt.train.history import StepRecord, history
 from skillopt.train.pages.changes import accepted_changes, flips, untaken_edits, whole_change
 from skillopt.train.pages.chart import WORDS, Point, curve_of, drawn, legend, mark, shape_of, shapes, whisker
+from skillopt.train.pages.epochs import epochs
 from skillopt.train.pages.headline import headline, lede
 from skillopt.train.pages.judge import judged
 from skillopt.train.pages.markup import Content, Html, element, folded, shortened, table, together
@@ -56,8 +57,10 @@ def _sections(view: RunView, summary: Summary) -> Iterator[tuple[str, Iterable[H
     best = view.score("baseline" if summary.best_origin == "initial_skill" else summary.best_origin, "val")
     yield "Scores", _scores(summary)
     yield "Learning curve", _curve(view)
-    yield "What changed", (whole_change(view, _best_digest(view)),)
+    yield "What changed", (whole_change(view, "" if view.best_digest is None else view.best_digest),)
     yield "Steps", (_steps(view),)
+    if any(epoch.ended is not None for epoch in view.epochs):
+        yield "Epochs", epochs(view)
     yield "Accepted changes", (accepted_changes(view),)
     yield "Flipped tasks", (flips(baseline, best),)
     yield "Edits not taken", (untaken_edits(view),)
@@ -100,14 +103,6 @@ def _footer(summary: Summary) -> Html:
     return element("footer", element("p", told))
 
 
-def _best_digest(view: RunView) -> str:
-    finished = view.finished_steps
-    ended = finished[-1].ended if finished else None
-    if ended is not None:
-        return ended.best_digest
-    return "" if view.began is None else view.began.skill_digest
-
-
 def _scores(summary: Summary) -> Iterator[Html]:
     sides = [("Seed", summary.scores.baseline), *_trained(summary)]
     test = [_score_row(name, split.test) for name, split in sides]
@@ -124,10 +119,14 @@ def _scores(summary: Summary) -> Iterator[Html]:
 def _trained(summary: Summary) -> list[tuple[str, SplitScores]]:
     """The best and the last skill by name; they share a row where they are the same."""
     scores, best, last = summary.scores, summary.best_origin, summary.current_origin
-    named = "the seed" if best == "initial_skill" else f"step {summary.best_step}"
+    named = "the seed" if best == "initial_skill" else _named(best, summary.best_step)
     if best == last:
         return [(f"Best and last ({named})", scores.best)]
     return [(f"Best ({named})", scores.best), (f"Last ({last.replace('_', ' ')})", scores.last)]
+
+
+def _named(origin: str, step: int) -> str:
+    return f"step {step}" if origin.startswith("step_") else f"{origin.replace('_', ' ')}, after step {step}"
 
 
 def _score_row(name: str, row: ScoreRow | None) -> tuple[Content, ...]:
