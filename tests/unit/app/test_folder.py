@@ -15,6 +15,7 @@ from skillopt.domain.skill import Skill
 from skillopt.kernel.events import Event, SkillKept, UnitSettled
 from skillopt.kernel.view import view_of
 from tests.simulation.house import Lived, house, live
+from tests.simulation.memory_house import memory_house
 
 STEP_FILES = {
     "rollouts.jsonl",
@@ -106,6 +107,36 @@ def test_everything_is_its_owners_alone(lived: Lived, tmp_path: Path) -> None:
     modes = {stat.S_IMODE(path.stat().st_mode) for path in root.rglob("*") if path.is_file()}
     folders = {stat.S_IMODE(path.stat().st_mode) for path in (root, root.parent, *root.rglob("*")) if path.is_dir()}
     assert (modes, folders) == ({0o600}, {0o700})
+
+
+def test_every_epoch_has_its_files(tmp_path: Path) -> None:
+    lived = live(memory_house(11, slow="force", pairs="changed"))
+    watched(tmp_path, lived.events)
+    slow, meta = tmp_path / "slow_update", tmp_path / "meta_skill"
+    assert [path.name for path in sorted(slow.iterdir())] == ["epoch_01", "epoch_02", "epoch_03"]
+    assert {path.name for path in (slow / "epoch_01").iterdir()} == {"slow_result.json"}
+    for epoch in lived.view.epochs[1:]:
+        assert epoch.slow_update is not None
+        assert epoch.ended is not None
+        folder = slow / f"epoch_{epoch.ended.epoch:02d}"
+        told = json.loads((folder / "slow_result.json").read_bytes())
+        assert told["action"] == epoch.slow_update.action
+        assert (folder / "candidate_skill.md").exists() is (epoch.gate is not None)
+        if epoch.compared is not None:
+            pairs = json.loads((folder / "comparison_pairs.json").read_bytes())
+            assert {pair["category"] for pair in pairs} <= {"improved", "regressed"}
+        advice = json.loads((meta / f"epoch_{epoch.ended.epoch:02d}" / "meta_skill_result.json").read_bytes())
+        assert advice["meta_skill_content"]
+        last = tmp_path / "skills" / f"skill_v{epoch.ended.step:04d}.md"
+        assert last.read_text() == lived.view.skills[epoch.ended.skill_digest].files["SKILL.md"]
+
+
+def test_a_step_with_reminders_has_them_in_its_folder(tmp_path: Path) -> None:
+    lived = live(memory_house(8))
+    watched(tmp_path, lived.events)
+    for step in lived.view.finished_steps:
+        path = tmp_path / "steps" / f"step_{step.began.step:04d}" / "appendix_notes.json"
+        assert path.exists() is (step.notes is not None)
 
 
 def test_live_signals_write_nothing(tmp_path: Path) -> None:

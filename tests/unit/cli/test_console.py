@@ -12,10 +12,13 @@ from skillopt.domain.usage import Caps, Usage
 from skillopt.kernel.events import (
     AttemptFailed,
     CandidateMade,
+    EpochEnded,
     Event,
     GateDecided,
     Mean,
     Measured,
+    MetaSkillWritten,
+    NotesTaken,
     PhaseBegan,
     PhaseEnded,
     RunBegan,
@@ -23,6 +26,7 @@ from skillopt.kernel.events import (
     Signal,
     SkillKept,
     SlotsChanged,
+    SlowUpdated,
     StepBegan,
     StepEnded,
     UnitSettled,
@@ -86,6 +90,7 @@ STORY: Sequence[Event | Signal] = (
         failed=0,
         calls=18,
     ),
+    NotesTaken(step=1, skill_digest="new", proposed=("a", "A"), added=("a",), refused=(), total=3, consolidated=None),
     StepEnded(
         step=1,
         epoch=1,
@@ -99,6 +104,26 @@ STORY: Sequence[Event | Signal] = (
         best_origin="step_0001",
     ),
     Warned(message="Two tasks have the same text."),
+    SlowUpdated(
+        epoch=1,
+        origin="slow_update_epoch_01",
+        action="force_accept",
+        reasoning="",
+        content="Look twice.",
+        skill_digest="slow",
+    ),
+    MetaSkillWritten(epoch=1, action="write_meta_skill", reasoning="", content="Be exact."),
+    EpochEnded(
+        epoch=1,
+        step=1,
+        skill_digest="slow",
+        best_digest="new",
+        current_score=0.5,
+        best_score=0.75,
+        best_step=1,
+        current_origin="slow_update_epoch_01",
+        best_origin="step_0001",
+    ),
     StepBegan(step=2, epoch=2, step_in_epoch=1, edit_budget=1, skill_digest="new"),
     AttemptFailed("step/2/rollout", "rate_limited", "slow down", 1.0),
     RunEnded(
@@ -121,8 +146,12 @@ attempt failed: rate_limited: slow down (again in 2.0 s)
 attempt failed: unavailable: cut (gave up)
 slots: main now 16 (the provider said 429)
 gate: accept_new_best (p = 0.02); candidate 0.750, incumbent 0.500, n=9, 18 calls
+reminders: 1 new, 3 in all
 step 1 done: current 0.750, best 0.750 from step_0001; used 9 calls of 100, 990 tokens, $0.0010 of $1.50
 warning: Two tasks have the same text.
+epoch 1: slow update: force_accept
+epoch 1: meta skill: write_meta_skill
+epoch 1 done: current 0.500 from slow_update_epoch_01, best 0.750 from step_0001
 step 2/2, epoch 2/2, up to 1 edit
 attempt failed: rate_limited: slow down (again in 1.0 s)
 run finished: plan done; best skill from step_0001
@@ -185,7 +214,7 @@ def test_the_live_view_at_the_end() -> None:
     assert drawn(view, width=140).splitlines() == [
         "run      amber-fox: target small, optimizer big; gate paired (hard)",
         "now      finished: plan done",
-        "current  0.750",
+        "current  0.500",
         "best     0.750",
         "steps    ✓",
         "calls    0.0 a second; 4 failed attempts, last rate_limited: slow down",

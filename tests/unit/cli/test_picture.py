@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from skillopt.cli.picture import ACCEPTED, INCONCLUSIVE, REJECTED, SKIPPED, Picture
 from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
     AttemptFailed,
+    EpochEnded,
     GateDecided,
     Mean,
     Measured,
@@ -111,6 +113,17 @@ def test_history_has_a_glyph_for_each_decision(verdict: str, action: str, glyph:
     picture.see(decided(verdict, action))
     picture.see(decided("reject", "reject"))
     assert picture.history == glyph + REJECTED
+
+
+def test_what_is_decided_between_steps_is_no_step_but_moves_the_scores() -> None:
+    picture = Picture()
+    picture.see(decided("accept", "accept_new_best"))
+    picture.see(ended(0.5, 0.7))
+    picture.see(msgspec.structs.replace(decided("accept", "accept"), origin="slow_update_epoch_02"))
+    shared = {name: getattr(ended(0.0, 0.7), name) for name in EpochEnded.__struct_fields__}
+    picture.see(EpochEnded(**shared))
+    assert picture.history == ACCEPTED
+    assert picture.scores == (0.0, 0.7)
 
 
 @pytest.mark.parametrize(("metric", "score"), [("hard", 0.6), ("soft", 0.3), ("mixed", None)])

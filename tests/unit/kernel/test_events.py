@@ -110,6 +110,7 @@ EXAMPLES: dict[type[Any], Event] = {
         pairs=80,
         failed=0,
         calls=160,
+    ),
     NotesTaken: NotesTaken(
         step=1, skill_digest="s3", proposed=("A", "a."), added=("A",), refused=(), total=2, consolidated=None
     ),

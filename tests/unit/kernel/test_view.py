@@ -4,11 +4,26 @@ import msgspec
 import pytest
 
 from skillopt.domain.usage import Usage
-from skillopt.kernel.events import Event, Measured, PhaseBegan, PhaseEnded, RunEnded, SkillKept, StepBegan, StepEnded
+from skillopt.kernel.events import (
+    EpochCompared,
+    EpochEnded,
+    Event,
+    GateDecided,
+    Measured,
+    NotesTaken,
+    PhaseBegan,
+    PhaseEnded,
+    RunEnded,
+    SkillKept,
+    SlowUpdated,
+    StepBegan,
+    StepEnded,
+)
 from skillopt.kernel.view import view_of, whole
 from tests.unit.kernel.test_events import EXAMPLES
 
 KEPT, BEGAN, MEASURED = EXAMPLES[SkillKept], EXAMPLES[StepBegan], EXAMPLES[Measured]
+COMPARED, EPOCH_ENDED = EXAMPLES[EpochCompared], EXAMPLES[EpochEnded]
 ENDED, RUN_ENDED, PHASE = EXAMPLES[StepEnded], EXAMPLES[RunEnded], EXAMPLES[PhaseBegan]
 
 
@@ -65,7 +80,56 @@ def test_what_is_measured_after_a_step_is_not_part_of_it() -> None:
         ([KEPT, MEASURED, BEGAN, ENDED, PHASE, on_test("baseline"), PHASE], 4),
         ([KEPT, MEASURED, on_test("baseline"), PHASE], 2),
         ([KEPT, MEASURED, BEGAN, ENDED, on_test("best"), RUN_ENDED], 6),
+        ([KEPT, MEASURED, BEGAN, ENDED, COMPARED, PHASE], 4),
+        ([KEPT, MEASURED, BEGAN, ENDED, COMPARED, EPOCH_ENDED, BEGAN], 6),
     ],
 )
 def test_a_stopped_run_ends_at_its_last_whole_moment(events: list[Event], kept: int) -> None:
     assert whole(events) == tuple(events[:kept])
+
+
+def decided(origin: str) -> GateDecided:
+    gate = EXAMPLES[GateDecided]
+    assert isinstance(gate, GateDecided)
+    return msgspec.structs.replace(gate, origin=origin)
+
+
+def on_val(label: str) -> Measured:
+    assert isinstance(MEASURED, Measured)
+    return msgspec.structs.replace(MEASURED, label=label)
+
+
+def test_what_is_decided_between_steps_belongs_to_the_epoch() -> None:
+    slow = EXAMPLES[SlowUpdated]
+    own, of_epoch = decided("step_0001"), decided("slow_update_epoch_01")
+    told = [BEGAN, on_val("step_0001"), own, ENDED, COMPARED, on_val("slow_update_epoch_01"), of_epoch, slow]
+    view = view_of([*told, EPOCH_ENDED, on_test("best")])
+    assert view.steps[0].gate == own
+    assert view.steps[0].measured == on_val("step_0001")
+    (epoch,) = view.epochs
+    assert (epoch.compared, epoch.gate, epoch.slow_update, epoch.ended) == (COMPARED, of_epoch, slow, EPOCH_ENDED)
+    assert epoch.measured == on_val("slow_update_epoch_01")
+
+
+def test_forced_reminders_of_a_step_are_not_what_the_step_tried() -> None:
+    own, forced, notes = decided("step_0001"), decided("appendix_step_0001"), EXAMPLES[NotesTaken]
+    view = view_of([BEGAN, on_val("step_0001"), own, notes, on_val("appendix_step_0001"), forced, ENDED])
+    (step,) = view.steps
+    assert (step.gate, step.measured, step.notes) == (own, on_val("step_0001"), notes)
+
+
+def test_the_last_whole_step_or_epoch_says_how_things_stand() -> None:
+    assert view_of([BEGAN]).standing is None
+    assert view_of([BEGAN, ENDED, COMPARED]).standing == ENDED
+    assert view_of([BEGAN, ENDED, COMPARED, EPOCH_ENDED, BEGAN]).standing == EPOCH_ENDED
+    assert isinstance(ENDED, StepEnded)
+    later = msgspec.structs.replace(ENDED, step=2)
+    assert view_of([BEGAN, ENDED, EPOCH_ENDED, BEGAN, later]).standing == later
+
+
+def test_the_end_of_the_run_names_the_best_skill() -> None:
+    assert isinstance(RUN_ENDED, RunEnded)
+    promoted = msgspec.structs.replace(RUN_ENDED, best_digest="promoted")
+    assert view_of([]).best_digest is None
+    assert view_of([BEGAN, ENDED]).best_digest == "s"
+    assert view_of([BEGAN, ENDED, promoted]).best_digest == "promoted"

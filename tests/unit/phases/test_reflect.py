@@ -14,7 +14,7 @@ from skillopt.domain.seeds import shuffled
 from skillopt.domain.skill import EditOp, Skill
 from skillopt.domain.tasks import Task
 from skillopt.kernel.run import Run
-from skillopt.phases.reflect import Briefing, Graded, Proposal, ReflectSettings, reflect
+from skillopt.phases.reflect import Briefing, Graded, Proposal, ReflectSettings, Source, reflect
 from skillopt.testing.conversation import BrainReply, Conversation
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.scripted import ScriptedChat
@@ -49,6 +49,7 @@ def reflected(
     settings: ReflectSettings = ReflectSettings(minibatch_size=2),
     edit_budget: int | None = 3,
     memory: Memory = Memory(),
+    reminders_from: tuple[Source, ...] = (),
 ) -> tuple[tuple[Proposal, ...], list[Conversation]]:
     """Reflect on batches with an optimizer that gives these replies in turn; return proposals and what it was shown."""
     shown: list[Conversation] = []
@@ -61,7 +62,7 @@ def reflected(
     bench = Bench(ScriptedChat(brain, model="opt"))
 
     async def work(run: Run) -> tuple[Proposal, ...]:
-        briefing = Briefing(skill=SKILL, edit_budget=edit_budget, memory=memory)
+        briefing = Briefing(skill=SKILL, edit_budget=edit_budget, memory=memory, reminders_from=reminders_from)
         return await reflect(run, bench.asker, settings, batches, briefing)
 
     return bench.live(work), shown
@@ -215,3 +216,37 @@ def test_earlier_steps_are_told_but_not_all_of_them() -> None:
 def test_settings_that_make_no_sense_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(msgspec.ValidationError, match=r"reflect\."):
         msgspec.convert(bad, ReflectSettings)
+
+
+REMINDED = json.dumps({"patch": {"reasoning": "", "edits": []}, "appendix_notes": ["Mind it.", {"note": "And this."}]})
+
+
+@pytest.mark.parametrize(
+    ("kinds", "asked", "notes"),
+    [
+        ((), [False, False], [0, 0]),
+        (("failure",), [True, False], [2, 0]),
+        (("failure", "success"), [True, True], [2, 2]),
+    ],
+)
+def test_reminders_are_asked_of_the_kinds_that_may_leave_some(
+    kinds: tuple[Source, ...], asked: list[bool], notes: list[int]
+) -> None:
+    proposals, shown = reflected([graded("01")], REMINDED, reminders_from=kinds)
+    assert ["appendix_notes" in each.system for each in shown] == asked
+    assert [len(proposal.patch.notes) for proposal in proposals] == notes
+
+
+@pytest.mark.parametrize(
+    ("said", "notes"), [('"Mind it."', ("Mind it.",)), ("[]", ()), ('[{"content": "So."}]', ("So.",))]
+)
+def test_reminders_come_in_several_forms(said: str, notes: tuple[str, ...]) -> None:
+    reply = f'{{"patch": {{"edits": []}}, "appendix_notes": {said}}}'
+    (proposal,), _ = reflected([graded("0")], reply, reminders_from=("failure",))
+    assert proposal.patch.notes == notes
+
+
+def test_without_reminders_a_strange_key_is_ignored() -> None:
+    reply = '{"patch": {"edits": []}, "appendix_notes": 7}'
+    (proposal,), shown = reflected([graded("0")], reply)
+    assert (proposal.unusable, len(shown)) == ("", 1)

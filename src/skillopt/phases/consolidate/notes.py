@@ -96,7 +96,7 @@ def gathered(skill: Skill, proposed: Iterable[str]) -> Reminders:
     for note in noted(skill):
         known.setdefault(_sameness(note), note)
     old = len(known)
-    refused = list[RefusedNote]()
+    refused = dict[str, RefusedNote]()
     for note in (_one_line(note) for note in proposed):
         if not _sameness(note) or _sameness(note) in known:
             continue
@@ -104,9 +104,9 @@ def gathered(skill: Skill, proposed: Iterable[str]) -> Reminders:
         if why is None:
             known[_sameness(note)] = note
         else:
-            refused.append(RefusedNote(note=note, objection=why))
+            refused.setdefault(_sameness(note), RefusedNote(note=note, objection=why))
     notes = tuple(known.values())
-    return Reminders(all=notes, added=notes[old:], refused=tuple(refused))
+    return Reminders(all=notes, added=notes[old:], refused=tuple(refused.values()))
 
 
 async def consolidated(run: Run, asker: Asker, skill: Skill, reminders: Reminders) -> Reminders:

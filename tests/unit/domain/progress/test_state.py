@@ -154,3 +154,63 @@ def test_later_steps_are_told_what_was_tried() -> None:
 )
 def test_the_published_word_for_what_a_step_did(candidate: Candidate, verdict: Verdict, action: str) -> None:
     assert action_of(candidate, verdict) == action
+
+
+def board(*hard: float | None) -> Scoreboard:
+    return train(**{f"v{number}": mark for number, mark in enumerate(hard)})
+
+
+@pytest.mark.parametrize(
+    ("gated", "skill", "best"),
+    [
+        (Gated(verdict=BEST, board=VAL), BETTER.skill, BETTER.skill),
+        (Gated(verdict=GOOD, board=VAL), BETTER.skill, SEED),
+        (Gated(verdict=BAD, board=VAL), SEED, SEED),
+        (Gated(verdict=UNKNOWN, board=VAL), SEED, SEED),
+        (Gated(verdict=BEST), SEED, SEED),
+    ],
+)
+def test_a_gate_between_steps_changes_the_skill_and_starts_the_counts_again(
+    gated: Gated, skill: Skill, best: Skill
+) -> None:
+    before = begun().after(outcome(BAD))
+    after = before.taking(BETTER, gated, origin="slow_update_epoch_02", step=7)
+    assert (after.skill, after.best.skill) == (skill, best)
+    if skill is SEED:
+        assert after is before
+        return
+    assert (after.incumbent.origin, after.incumbent.step, after.incumbent.board) == ("slow_update_epoch_02", 7, VAL)
+    assert (after.since_accept, after.passed) == (0, frozenset())
+    assert after.steps_done == before.steps_done
+
+
+def test_an_epoch_leaves_its_skill_and_its_advice_and_no_older_one() -> None:
+    first = begun().remembering("Be exact.")
+    assert (first.epoch_skill, first.memory.advice) == (SEED, "Be exact.")
+    assert first.remembering("").memory.advice == ""
+
+
+def test_a_document_written_differently_keeps_its_score_and_origin() -> None:
+    worn = begun().wearing(BETTER.skill)
+    assert (worn.skill, worn.best.skill) == (BETTER.skill, SEED)
+    assert (worn.incumbent.board, worn.incumbent.origin) == (begun().incumbent.board, "initial_skill")
+
+
+@pytest.mark.parametrize(
+    ("last", "best", "promoted"),
+    [
+        ((1.0, 0.0), (0.0, 0.0), True),
+        ((0.0, 0.0), (0.0, 0.0), False),
+        ((0.0, 0.0), (1.0, 0.0), False),
+        ((1.0, None), (0.0, 1.0), True),
+        ((None, None), (0.0, 0.0), False),
+        ((1.0, 1.0), (None, None), False),
+    ],
+)
+def test_the_last_skill_becomes_best_where_it_measured_better(
+    last: tuple[float | None, ...], best: tuple[float | None, ...], promoted: bool
+) -> None:
+    state = TrainState.begin(SEED, board(*best), Metric())
+    forced = state.taking(BETTER, Gated(verdict=GOOD, board=board(*last)), origin="slow_update_epoch_02", step=2)
+    assert (forced.promoted().best.skill is BETTER.skill) is promoted
+    assert forced.promoted().incumbent == forced.incumbent
