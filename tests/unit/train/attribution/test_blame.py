@@ -185,7 +185,13 @@ def test_a_gated_change_between_steps_has_an_origin_without_a_step() -> None:
 def test_a_change_nobody_decided_is_told_without_evidence() -> None:
     events: list[Event] = [*BEGUN, kept("end", "# Rules\nForced.\n")]
     end = RunEnded(
-        stop_reason="", best_digest="seed", last_digest="end", best_origin=SEED, current_origin="x", claimed_val=None
+        stop_reason="",
+        best_digest="seed",
+        last_digest="end",
+        best_origin=SEED,
+        current_origin="x",
+        best_step=0,
+        claimed_val=None,
     )
     assert lines([*events, end], "end")["Forced."].origin == "x"
     assert blame_of([*events, end]).origins["x"].gate is None
