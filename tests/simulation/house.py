@@ -24,6 +24,7 @@ from skillopt.kernel.ports import Chat, Environment, Observer
 from skillopt.kernel.run import Run
 from skillopt.kernel.view import RunView, view_of, whole
 from skillopt.kernel.work import STAGES, Asker, Staff, Stage
+from skillopt.phases.aggregate import AggregateSettings
 from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
@@ -96,6 +97,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     price: Price | None = PRICE
     limits: LimitSettings = LimitSettings(concurrency=7)
     retry: RetrySettings = RetrySettings()
+    reflect: ReflectSettings = ReflectSettings(minibatch_size=3)
+    aggregate: AggregateSettings = AggregateSettings()
     gate: GateSettings = GateSettings()
     judge: JudgeSettings = JudgeSettings()
     scrub: Callable[[str], str] = unscrubbed
@@ -239,7 +242,9 @@ class Session:
                 run=run,
                 environment=home.environment,
                 staff=staff,
-                reflect=ReflectSettings(minibatch_size=3),
+                reflect=home.reflect,
+                aggregate=home.aggregate,
+                optimizer=home.plan.optimizer,
                 gate=home.gate,
                 judge=home.judge,
             )

@@ -168,7 +168,12 @@ def config(url: str) -> dict[str, object]:
         "environment": {"path": "tasks"},
         "models": {"target": {**model, "model": "target"}, "optimizer": {**model, "model": "opt"}},
         "train": {"epochs": 1, "batch_size": 300},
-        "reflect": {"minibatch_size": 10, "show_references": True, "transcript_characters": 1_000_000},
+        "reflect": {
+            "minibatch_size": 10,
+            "show_references": True,
+            "transcript_tokens": 250_000,
+            "prompt_tokens": 3_000_000,
+        },
         "optimizer": {"schedule": "unlimited"},
         "gate": {"rule": "force", "max_failed": 1.0},
         "stop": {"when": "never"},

@@ -15,8 +15,10 @@ from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.dataset import DatasetSettings
 from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.payment.retry import RetrySettings
+from skillopt.phases.aggregate import AggregateSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
+from skillopt.phases.prompting import Prompts
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.testing.brains import brain_named
 from skillopt.testing.scenario import parse_scenario
@@ -102,8 +104,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     environment: Where the tasks come from, how they are put and how answers are graded.
     models: Who plays each role.
     train: How long the training is, and in what portions.
+    prompts: A folder of Markdown files that take the place of prompts of the same name; null uses those of skillopt.
     reflect: What the optimizer is shown.
-    optimizer: How much a step may change.
+    aggregate: How proposals become one patch.
+    optimizer: How the skill is changed, and how much in a step.
     gate: When a change is kept.
     judge: How answers to tasks with a rubric are judged.
     stop: What ends a run before its last step.
@@ -117,7 +121,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     environment: DatasetSettings
     models: Models
     train: TrainSettings = TrainSettings()
+    prompts: str | None = None
     reflect: ReflectSettings = ReflectSettings()
+    aggregate: AggregateSettings = AggregateSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     gate: GateSettings = GateSettings()
     judge: JudgeSettings = JudgeSettings()
@@ -132,12 +138,13 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise ValueError("test names a skill twice")
 
 
-def plan_bytes(config: Config, skill: Skill, tasks: TaskSet) -> bytes:
+def plan_bytes(config: Config, skill: Skill, tasks: TaskSet, prompts: Prompts = Prompts()) -> bytes:
     """Return what names a run: all that decides what it asks. Paths, keys and limits do not; contents do."""
     settings = msgspec.to_builtins(config)
     for section in _NO_PART_OF_A_PLAN:
         del settings[section]
     settings["skill"] = skill.digest
+    settings["prompts"] = prompts.digest
     settings["environment"]["path"] = {
         split.value: hashlib.sha256(msgspec.json.encode(tasks.of(split))).hexdigest() for split in SplitName
     }

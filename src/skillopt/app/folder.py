@@ -65,6 +65,8 @@ class RunFolder:
         self._data(f"{folder}/patches.json", [patch for patch in step.patches if patch.stage == "reflect"])
         self._data(f"{folder}/merged_patch.json", step.merged)
         self._data(f"{folder}/ranked_edits.json", step.ranked)
+        if step.decision is not None:
+            self._data(f"{folder}/lr_decision.json", step.decision)
         self._data(f"{folder}/edit_report.json", step.candidate)
         self._data(f"{folder}/gate.json", {"decision": step.gate, "measured": step.measured})
         if step.candidate is not None:

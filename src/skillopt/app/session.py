@@ -85,7 +85,10 @@ async def opened(
             run=run,
             environment=prepared.environment,
             staff=crew.staff,
+            prompts=prepared.prompts,
             reflect=config.reflect,
+            aggregate=config.aggregate,
+            optimizer=config.optimizer,
             gate=config.gate,
             judge=config.judge,
         )

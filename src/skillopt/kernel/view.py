@@ -13,6 +13,7 @@ from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
     AnswersJudged,
     BatchGraded,
+    BudgetDecided,
     CandidateMade,
     EditFact,
     EpochCompared,
@@ -38,6 +39,7 @@ from skillopt.kernel.events import (
     Warned,
 )
 
+_OfStep = BatchGraded | PatchProposed | BudgetDecided | CandidateMade | NotesTaken | GateDecided | StepEnded
 _OfEpoch = EpochCompared | SlowUpdated | MetaSkillWritten | EpochEnded
 
 
@@ -47,6 +49,7 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     began: StepBegan
     batches: tuple[BatchGraded, ...] = ()
     patches: tuple[PatchProposed, ...] = ()
+    decision: BudgetDecided | None = None
     candidate: CandidateMade | None = None
     measured: Measured | None = None
     gate: GateDecided | None = None
@@ -217,29 +220,32 @@ def _told(view: RunView, event: Warned | PassagesTried | PruneDecided) -> RunVie
             return replace(view, pruned=event)
 
 
-def _step_event(
-    view: RunView,
-    event: BatchGraded | PatchProposed | CandidateMade | NotesTaken | GateDecided | StepEnded | RunEnded,
-) -> RunView:
+def _step_event(view: RunView, event: _OfStep | RunEnded) -> RunView:
     replace = msgspec.structs.replace
     if isinstance(event, RunEnded):
         return replace(view, ended=event, phase=None)
     if isinstance(event, GateDecided) and _between_steps(view):
         return _in_epoch(view, replace(_epoch(view), gate=event))
-    step = view.steps[-1]
+    return _in_step(view, _of_step(view.steps[-1], event))
+
+
+def _of_step(step: StepView, event: _OfStep) -> StepView:
+    replace = msgspec.structs.replace
     match event:
         case BatchGraded():
-            return _in_step(view, replace(step, batches=(*step.batches, event)))
+            return replace(step, batches=(*step.batches, event))
         case PatchProposed():
-            return _in_step(view, replace(step, patches=(*step.patches, event)))
+            return replace(step, patches=(*step.patches, event))
+        case BudgetDecided():
+            return replace(step, decision=event)
         case CandidateMade():
-            return _in_step(view, replace(step, candidate=event))
+            return replace(step, candidate=event)
         case NotesTaken():
-            return _in_step(view, replace(step, notes=event))
+            return replace(step, notes=event)
         case GateDecided():
-            return _in_step(view, replace(step, gate=event)) if step.owns(event.origin) else view
+            return replace(step, gate=event) if step.owns(event.origin) else step
         case StepEnded():
-            return _in_step(view, replace(step, ended=event))
+            return replace(step, ended=event)
 
 
 def _epoch_event(view: RunView, event: _OfEpoch) -> RunView:

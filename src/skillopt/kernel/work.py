@@ -15,7 +15,17 @@ from skillopt.kernel.journal import Key
 from skillopt.kernel.ports import Chat
 
 Stage = Literal[
-    "rollout", "reflect", "merge", "rank", "budget", "rewrite", "slow_update", "meta_skill", "notes", "judge"
+    "rollout",
+    "reflect",
+    "merge",
+    "rank",
+    "budget",
+    "rewrite",
+    "repair",
+    "slow_update",
+    "meta_skill",
+    "notes",
+    "judge",
 ]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 

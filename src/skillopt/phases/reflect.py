@@ -1,5 +1,5 @@
-"""Shows the optimizer what went wrong, and right, in small groups, and collects the edits it proposes.
-Owns the groups, what is shown of a trajectory, and the reply contract; refuses to know what becomes of the edits."""
+"""Shows the optimizer what went wrong, and right, in small groups, and collects the changes it proposes.
+Owns the groups and what is told of each; refuses to know what becomes of the changes."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ from typing import Literal
 
 import msgspec
 
-from skillopt.domain.chat import Message
 from skillopt.domain.progress.batches import BatchSpec
-from skillopt.domain.progress.memory import Memory
+from skillopt.domain.progress.memory import Pattern
 from skillopt.domain.rollouts import Answered, Rollout
-from skillopt.domain.scores import Scoreboard, Scored
+from skillopt.domain.scores import Scoreboard
 from skillopt.domain.seeds import shuffled
-from skillopt.domain.skill import SKILL_FILE, Edit, EditOp, Patch, Skill
-from skillopt.domain.tasks import Task
-from skillopt.kernel.dialogue import Conversation, Unusable, converse
-from skillopt.kernel.run import Run
-from skillopt.kernel.work import Asker
-from skillopt.phases.consolidate.notes import SpelledNote, spelled
-from skillopt.phases.prompting import fill, shipped_prompt, shortened
+from skillopt.domain.skill import Change, Draft, Patch, Skill
+from skillopt.kernel.dialogue import Unusable
+from skillopt.phases.proposals.author import Author, Briefing, said_of
+from skillopt.phases.proposals.contracts import FailureReply, ReflectReply
+from skillopt.phases.proposals.transcripts import Case, Shown, shown_cases, tokens_of
 from skillopt.phases.recall import recalled
 
 Source = Literal["failure", "success"]
 _WRONG = 1e-9
-_FEWEST_CHARACTERS = 200
+_FEWEST_TOKENS = 50
 
 
 class ReflectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -34,19 +31,25 @@ class ReflectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     minibatch_size: How many answers are shown in one request.
     failures_only: Whether right answers are left out.
     show_references: Whether the right answers of train tasks are shown too.
-    transcript_characters: About how much of one case is shown; the middle of longer texts is left out.
+    show_trace: Whether the whole of an answer is shown, or only its last paragraph.
+    transcript_tokens: About how many tokens are shown of one case; the least telling part of longer ones is left out.
+    prompt_tokens: About how many tokens one request may have; where cases are many and long, each is shown shorter.
+    ledger: Whether later steps are told what earlier ones tried.
     """
 
     minibatch_size: int = 8
     failures_only: bool = False
     show_references: bool = False
-    transcript_characters: int = 6000
+    show_trace: bool = True
+    transcript_tokens: int = 1500
+    prompt_tokens: int = 60_000
+    ledger: bool = True
 
     def __post_init__(self) -> None:
-        if self.minibatch_size < 1 or self.transcript_characters < _FEWEST_CHARACTERS:
+        if self.minibatch_size < 1 or min(self.transcript_tokens, self.prompt_tokens) < _FEWEST_TOKENS:
             raise ValueError(
                 "reflect.minibatch_size must be at least 1, "
-                f"reflect.transcript_characters at least {_FEWEST_CHARACTERS}"
+                f"reflect.transcript_tokens and reflect.prompt_tokens at least {_FEWEST_TOKENS}"
             )
 
 
@@ -58,61 +61,15 @@ class Graded(msgspec.Struct, frozen=True, kw_only=True):
     board: Scoreboard
 
 
-class Briefing(msgspec.Struct, frozen=True, kw_only=True):
-    """What every reflection of a step is told besides its own cases; a budget of None means any number of edits.
-
-    `reminders_from` are the kinds of cases that may also lead to reminders for the appendix.
-    """
-
-    skill: Skill
-    edit_budget: int | None
-    memory: Memory
-    reminders_from: tuple[Source, ...] = ()
-
-
 class Proposal(msgspec.Struct, frozen=True, kw_only=True):
-    """What one group led to: a patch, or why there is none."""
+    """What one group led to: a patch and the patterns that were seen, or why there is none."""
 
     source: Source
     minibatch: int
     patch: Patch
+    patterns: tuple[Pattern, ...] = ()
+    tasks: tuple[str, ...] = ()
     unusable: str = ""
-
-
-class EditReply(msgspec.Struct, frozen=True):
-    """One edit in a reply."""
-
-    op: Literal["append", "insert_after", "replace", "delete", "add"]
-    content: str = ""
-    target: str | None = ""
-    file: str = SKILL_FILE
-
-
-class PatchReply(msgspec.Struct, frozen=True):
-    """The patch in a reply."""
-
-    reasoning: str = ""
-    edits: tuple[EditReply, ...] = ()
-
-
-class ReflectReply(msgspec.Struct, frozen=True):
-    """What a reflection must answer; other keys are welcome and ignored."""
-
-    patch: PatchReply
-
-
-class NotingReply(ReflectReply, frozen=True):
-    """What a reflection must answer that may also leave reminders."""
-
-    appendix_notes: str | tuple[str | SpelledNote, ...] = ()
-
-
-class _Case(msgspec.Struct, frozen=True):
-    """One answered task with its score."""
-
-    task: Task
-    answer: str
-    scored: Scored
 
 
 class _Group(msgspec.Struct, frozen=True):
@@ -120,19 +77,20 @@ class _Group(msgspec.Struct, frozen=True):
 
     source: Source
     number: int
-    cases: tuple[_Case, ...]
+    cases: tuple[Case, ...]
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        return tuple(case.task.id for case in self.cases)
 
 
 async def reflect(
-    run: Run, asker: Asker, settings: ReflectSettings, graded: Sequence[Graded], briefing: Briefing
+    author: Author, settings: ReflectSettings, graded: Sequence[Graded], briefing: Briefing
 ) -> tuple[Proposal, ...]:
     """Return what each minibatch led to, failures first, in the order of the minibatches."""
     groups = tuple(_groups(graded, settings))
-    prompts = [_prompt(group, settings, briefing) for group in groups]
-    conversation = Conversation(
-        asker=asker, phase="reflect", contract=NotingReply if briefing.reminders_from else ReflectReply
-    )
-    replies = await converse(run, conversation, prompts)
+    questions = [_question(author, group, settings, briefing) for group in groups]
+    replies = await author.ask("reflect", "reflect", author.mode.reflecting, questions)
     return tuple(_proposal(group, reply, briefing) for group, reply in zip(groups, replies, strict=True))
 
 
@@ -149,69 +107,63 @@ def _groups(graded: Sequence[Graded], settings: ReflectSettings) -> Iterator[_Gr
                 number += 1
 
 
-def _cases(graded: Graded, kind: Source) -> Iterator[_Case]:
+def _cases(graded: Graded, kind: Source) -> Iterator[Case]:
     for task, rollout, scored in zip(graded.batch.tasks, graded.rollouts, graded.board.rows, strict=True):
         if isinstance(rollout, Answered) and scored.score is not None:
             wrong = scored.score.hard < _WRONG
             if wrong == (kind == "failure"):
-                yield _Case(task, rollout.text, scored)
+                yield Case(task, rollout.text, scored)
 
 
-def _prompt(group: _Group, settings: ReflectSettings, briefing: Briefing) -> tuple[Message, ...]:
-    name = "reflect_failures" if group.source == "failure" else "reflect_successes"
-    budget = "any number of" if briefing.edit_budget is None else str(briefing.edit_budget)
+def _question(author: Author, group: _Group, settings: ReflectSettings, briefing: Briefing) -> tuple[str, str]:
+    budget = briefing.edit_budget
+    system = author.text(
+        "reflect_failures" if group.source == "failure" else "reflect_successes",
+        edit_budget="any number of" if budget is None else f"at most {budget}",
+    )
     parts = [
-        f"# The skill\n\n<skill>\n{briefing.skill.rendered}\n</skill>",
-        f"# The budget\n\nEdit budget: {budget}",
+        *author.about(briefing.skill),
+        f"# The budget\n\nEdit budget: {said_of(budget)}",
         *recalled(briefing.memory),
-        *(_shown(number, case, settings) for number, case in enumerate(group.cases, 1)),
     ]
-    system = fill(shipped_prompt(name), {"edit_budget": budget})
     if group.source in briefing.reminders_from:
-        system = f"{system}\n{shipped_prompt('reflect_notes')}"
-    return (Message("system", system), Message("user", "\n\n".join(parts)))
-
-
-def _shown(number: int, case: _Case, settings: ReflectSettings) -> str:
-    """Show a case: the task and the answer, shortened in the middle where they are long, and what grading found."""
-    limit = settings.transcript_characters // 2
-    task = case.task
-    asked = task.input if isinstance(task.input, str) else "\n".join(turn.content for turn in task.input)
-    context = "" if task.context is None else f"{task.context}\n\n"
-    lines = [
-        f"# Task {number}" + (f" ({task.type})" if task.type else ""),
-        shortened(context + asked, limit),
-        f"## Answer\n\n{shortened(case.answer, limit)}",
-    ]
-    if case.scored.score is not None and case.scored.score.feedback:
-        lines.append(f"## What grading found\n\n{shortened(case.scored.score.feedback, limit)}")
-    if settings.show_references and task.references:
-        lines.append(f"## Right answer\n\n{shortened(' | '.join(task.references), limit)}")
-    return "\n\n".join(lines)
+        system = f"{system}\n\n{author.text('reflect_notes')}"
+    room = settings.prompt_tokens - tokens_of(system) - sum(tokens_of(part) for part in parts)
+    shown = Shown(tokens=settings.transcript_tokens, references=settings.show_references, trace=settings.show_trace)
+    return system, "\n\n".join([*parts, *shown_cases(group.cases, shown, max(_FEWEST_TOKENS, room))])
 
 
 def _proposal(group: _Group, reply: ReflectReply | Unusable, briefing: Briefing) -> Proposal:
     if isinstance(reply, Unusable):
+        why = f"{reply.kind}: {reply.why}"
         return Proposal(
-            source=group.source, minibatch=group.number, patch=Patch.empty(), unusable=f"{reply.kind}: {reply.why}"
+            source=group.source, minibatch=group.number, patch=Patch.empty(), tasks=group.tasks, unusable=why
         )
-    tasks = tuple(case.task.id for case in group.cases)
-    edits = tuple(
-        Edit(
-            op=EditOp.parse(edit.op),
-            content=edit.content,
-            target="" if edit.target is None else edit.target,
-            file=edit.file,
-            source=group.source,
-            minibatches=(group.number,),
-            tasks=tasks,
-        )
-        for edit in reply.patch.edits[: briefing.edit_budget]
+    changes = (
+        msgspec.structs.replace(change, source=group.source, minibatches=(group.number,), tasks=group.tasks)
+        for change in reply.patch.changes()[: briefing.edit_budget]
+        if not _repeats(change, briefing.skill)
     )
-    heeded = group.source in briefing.reminders_from
-    notes = tuple(spelled(reply.appendix_notes)) if isinstance(reply, NotingReply) and heeded else ()
+    notes = tuple(reply.notes()) if group.source in briefing.reminders_from else ()
+    seen = reply.failure_summary if group.source == "failure" else reply.success_patterns
     return Proposal(
         source=group.source,
         minibatch=group.number,
-        patch=Patch(reasoning=reply.patch.reasoning, edits=edits, notes=notes),
+        patch=msgspec.structs.replace(Patch(reasoning=reply.patch.reasoning).having(changes), notes=notes),
+        patterns=tuple(pattern for each in seen if (pattern := _pattern(each, group)) is not None),
+        tasks=group.tasks,
     )
+
+
+def _repeats(change: Change, skill: Skill) -> bool:
+    """Tell whether a whole document is the one that there is."""
+    return isinstance(change, Draft) and change.new_skill.strip() == skill.rendered.strip()
+
+
+def _pattern(seen: FailureReply | str, group: _Group) -> Pattern | None:
+    """Return a kind of failure as its own minibatch showed it; a count past the minibatch's size is cut to it."""
+    if isinstance(seen, str):
+        return Pattern(words=seen, tasks=group.tasks) if seen.strip() else None
+    words = ": ".join(part for part in (seen.failure_type.strip(), seen.description.strip()) if part)
+    count = max(0, min(seen.count, len(group.cases))) if isinstance(seen.count, int) else None
+    return Pattern(words=words, count=count, tasks=group.tasks) if words else None

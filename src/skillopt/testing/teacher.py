@@ -235,6 +235,7 @@ _ANSWERS: Mapping[str, Callable[[Prompt, tuple[Lesson, ...]], Answer]] = Mapping
         "merge": _merge,
         "rank": _rank,
         "rewrite": _rewrite,
+        "repair": lambda _prompt, _lessons: {"edits": []},
         "slow update": _slow_update,
         "meta": _meta,
         "notes": _notes,

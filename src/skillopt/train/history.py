@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from skillopt.kernel.events import BudgetDecided
 from skillopt.kernel.view import RunView, StepView
 from skillopt.train.summary import UsageRow
 
@@ -41,10 +42,13 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True):
     n_edits_ranked: int
     edit_budget: int | None
     lr_control_mode: str
+    lr_decision: BudgetDecided | None
+    skill_update_mode: str
     support_counts: tuple[int, ...]
     candidate_hash: str
     candidate_skill_len: int
     edit_apply_summary: dict[str, int]
+    rewrite_change_summary: tuple[str, ...]
     selection_hard: float | None
     selection_soft: float | None
     selection_n: int
@@ -112,11 +116,14 @@ def _record(view: RunView, step: StepView) -> StepRecord:
         n_edits_merged=len(step.merged),
         n_edits_ranked=len(step.ranked),
         edit_budget=began.edit_budget,
-        lr_control_mode="fixed",
+        lr_control_mode=began.control,
+        lr_decision=step.decision,
+        skill_update_mode=began.mode,
         support_counts=tuple(edit.support for edit in step.ranked),
         candidate_hash=candidate.skill_digest[:16],
         candidate_skill_len=_length(view, candidate.skill_digest),
         edit_apply_summary=dict(sorted(Counter(edit.status for edit in candidate.edits).items())),
+        rewrite_change_summary=candidate.summary,
         selection_hard=None if measured is None else measured.hard,
         selection_soft=None if measured is None else measured.soft,
         selection_n=0 if measured is None else measured.n,

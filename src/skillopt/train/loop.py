@@ -24,7 +24,7 @@ async def train(plan: Plan, lab: Lab, run: Run) -> TrainState:
             candidate = await lab.update(plan, step, state.skill, chosen, state.memory)
             candidate = await lab.remind(plan, step, candidate, proposals)
             gated = await lab.gate(plan, step.origin, candidate, state)
-            state = state.after(lab.outcome(step, graded, proposals, candidate, gated))
+            state = state.after(lab.outcome(step, graded, proposals, merged, candidate, gated))
             state = await lab.append(plan, step, state, proposals)
             lab.close(step, state)
         if step.closes_epoch:

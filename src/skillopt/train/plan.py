@@ -72,7 +72,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(task for batch in self.batches(step) for task in batch.tasks)
 
     def edit_budget(self, step: Step) -> int | None:
-        """Return how many edits the step may apply; None means any number."""
+        """Return how many changes the step may make; None means any number."""
+        if self.optimizer.control == "none":
+            return None
         return self.optimizer.budgets.at(step.number, step.total)
 
     def stop_reason(self, state: TrainState) -> str | None:

@@ -10,6 +10,7 @@ import msgspec
 from skillopt.domain.progress.schedule import BudgetSchedule, ScheduleName
 from skillopt.phases.consolidate.notes import SkillAwareSettings
 from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
+from skillopt.phases.proposals.modes import MODES, ModeName
 
 TestedSkill = Literal["initial", "best", "last"]
 
@@ -33,28 +34,50 @@ class TrainSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             raise ValueError("train.epochs must be 0 or more, train.batch_size and train.accumulation at least 1")
 
 
-class OptimizerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `optimizer`: how much a step may change.
+BudgetControl = Literal["fixed", "autonomous", "none"]
 
-    mode: How the skill is changed; `patch`, exact edits, is the only way yet.
-    edit_budget: The most edits in a step, where the schedule starts.
-    min_edit_budget: The most edits in a step, where a falling schedule ends.
+
+class OptimizerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Config section `optimizer`: how the skill is changed, and how much in a step.
+
+    mode: Exact edits, a rewrite with the chosen suggestions worked in, or whole documents (no budget, no ranking).
+    edit_budget: The most changes in a step, where the schedule starts.
+    min_edit_budget: The most changes in a step, where a falling schedule ends.
     schedule: How the budget moves over the run.
     slow_update: Guidance for the target, drawn from comparing epochs.
     meta_skill: Whether the optimizer writes advice for itself at the end of an epoch, for the next one only.
     skill_aware: Reminders of rules that the skill has and the target overlooked.
+    budget_control: Who sets a step's budget: the schedule (`fixed`), the optimizer (`autonomous`), or nobody (`none`).
+    repair: Whether edits that could not be made are sent back once, all those of a step in one request.
+    file_budgets: The most edits in a step to single files of a skill folder, by path, such as references/terms.md.
+    edit_scripts: Whether programs in a skill folder may be edited too.
+    edit_description: Whether the description in the front matter may be edited; all else in it stays as it is.
     """
 
-    mode: Literal["patch"] = "patch"
+    mode: ModeName = "patch"
     edit_budget: int = 4
     min_edit_budget: int = 2
     schedule: Literal["constant", "linear", "cosine", "unlimited"] = "cosine"
     slow_update: SlowUpdateSettings = SlowUpdateSettings()
     meta_skill: bool = True
     skill_aware: SkillAwareSettings = SkillAwareSettings()
+    budget_control: BudgetControl = "fixed"
+    repair: bool = True
+    file_budgets: dict[str, int] = {}
+    edit_scripts: bool = False
+    edit_description: bool = False
 
     def __post_init__(self) -> None:
         self.budgets.at(1, 1)
+        if min(self.file_budgets.values(), default=0) < 0:
+            raise ValueError("optimizer.file_budgets are numbers of edits, 0 or more")
+        if self.budget_control == "autonomous" and self.control == "none":
+            raise ValueError(f"optimizer.budget_control has no say in mode {self.mode}: it changes the whole document")
+
+    @property
+    def control(self) -> BudgetControl:
+        """Who limits the changes of a step; nobody does where there is nothing to count."""
+        return self.budget_control if MODES[self.mode].counted else "none"
 
     @property
     def budgets(self) -> BudgetSchedule:

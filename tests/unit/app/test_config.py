@@ -28,6 +28,7 @@ TASKS = TaskSet(
 # what decides nothing that is asked or answered: where things are, who pays, how long to wait, how much to spend
 IGNORED = {
     "environment.path": "elsewhere",
+    "prompts": "elsewhere",
     "environment.allow_paths": "[data]",
     "models.target.api_key": "'${SOME_KEY}'",
     "models.target.headers": "{x-title: mine}",
@@ -80,7 +81,18 @@ VARIED = {
     "reflect.minibatch_size": "9",
     "reflect.failures_only": "true",
     "reflect.show_references": "true",
-    "reflect.transcript_characters": "900",
+    "reflect.show_trace": "false",
+    "reflect.transcript_tokens": "900",
+    "reflect.prompt_tokens": "900",
+    "reflect.ledger": "false",
+    "aggregate.fan_in": "9",
+    "aggregate.ask": "always",
+    "optimizer.mode": "rewrite_from_suggestions",
+    "optimizer.budget_control": "autonomous",
+    "optimizer.repair": "false",
+    "optimizer.file_budgets": "{references/a.md: 1}",
+    "optimizer.edit_scripts": "true",
+    "optimizer.edit_description": "true",
     "optimizer.edit_budget": "9",
     "optimizer.min_edit_budget": "0",
     "optimizer.schedule": "linear",
@@ -226,6 +238,10 @@ def test_models_are_told_apart_by_their_backend() -> None:
         ("environment.answer={regex: '('}", "environment"),
         ("environment.split={ratio: [1, 0, 1]}", "A split ratio of"),
         ("train.batch_size=0", "at least 1"),
+        ("aggregate.fan_in=1", "at least 2"),
+        ("optimizer.file_budgets={SKILL.md: -1}", "0 or more"),
+        ("optimizer.mode=rewrite", "rewrite_from_suggestions"),
+        ("optimizer.budget_control=auto", "autonomous"),
         ("limits.speculation=-1", "limits.speculation"),
         ("judge.repeats=0", "judge.repeats"),
         ("judge.threshold=80", "judge.threshold"),
@@ -254,3 +270,8 @@ def test_the_judge_is_another_role_or_a_model_of_its_own(path: Path) -> None:
         "models.judge.scenario",
         "models.judge.use",
     )
+
+
+def test_a_budget_that_has_no_say_is_refused(path: Path) -> None:
+    with pytest.raises(UsageError, match="has no say in mode full_rewrite_minibatch"):
+        read(path, ["optimizer.mode=full_rewrite_minibatch", "optimizer.budget_control=autonomous"])

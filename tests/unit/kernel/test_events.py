@@ -10,6 +10,7 @@ from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
     AnswersJudged,
     BatchGraded,
+    BudgetDecided,
     CandidateMade,
     EditFact,
     EpochCompared,
@@ -66,6 +67,18 @@ EXAMPLES: dict[type[Any], Event] = {
     StepBegan: StepBegan(step=1, epoch=1, step_in_epoch=1, edit_budget=None, skill_digest="s"),
     BatchGraded: BatchGraded(step=1, batch=0, seed=7, mean=MEAN, rows=ROWS),
     PatchProposed: PatchProposed(step=1, stage="reflect", minibatch=0, source="failure", reasoning="", edits=(EDIT,)),
+    BudgetDecided: BudgetDecided(
+        step=1,
+        learning_rate=0,
+        raw_learning_rate=None,
+        available_update_items=2,
+        clamped=False,
+        fallback=True,
+        reasoning="",
+        confidence="",
+        risk_notes="",
+        error="AuthError: no",
+    ),
     CandidateMade: CandidateMade(step=1, skill_digest="s2", changed=True, edits=(EDIT,)),
     GateDecided: GateDecided(
         origin="step_0001",

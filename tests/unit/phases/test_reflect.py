@@ -7,18 +7,17 @@ import msgspec
 import pytest
 
 from skillopt.domain.progress.batches import BatchSpec
-from skillopt.domain.progress.memory import Memory, Tried
+from skillopt.domain.progress.memory import Memory, Pattern, Tried, TriedChange
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.scores import Score, Scoreboard, Scored
 from skillopt.domain.seeds import shuffled
-from skillopt.domain.skill import EditOp, Skill
+from skillopt.domain.skill import Edit, EditOp, Skill, Suggestion
 from skillopt.domain.tasks import Task
-from skillopt.kernel.run import Run
-from skillopt.phases.reflect import Briefing, Graded, Proposal, ReflectSettings, Source, reflect
-from skillopt.testing.conversation import BrainReply, Conversation
-from skillopt.testing.faults import FaultKind
-from skillopt.testing.scripted import ScriptedChat
-from tests.unit.kernel.bench import Bench
+from skillopt.phases.proposals.author import Briefing
+from skillopt.phases.proposals.modes import MODES, ModeName
+from skillopt.phases.reflect import Graded, Proposal, ReflectSettings, Source, reflect
+from skillopt.testing.conversation import Conversation
+from tests.unit.phases.authors import Replies, authored
 
 SKILL = Skill.from_text("# Rules\n\nA rule with {{edit_budget}}.\n")
 NO_EDITS = '{"patch": {"reasoning": "Fine.", "edits": []}}'
@@ -49,23 +48,15 @@ def reflected(
     settings: ReflectSettings = ReflectSettings(minibatch_size=2),
     edit_budget: int | None = 3,
     memory: Memory = Memory(),
+    skill: Skill = SKILL,
+    mode: ModeName = "patch",
     reminders_from: tuple[Source, ...] = (),
 ) -> tuple[tuple[Proposal, ...], list[Conversation]]:
     """Reflect on batches with an optimizer that gives these replies in turn; return proposals and what it was shown."""
-    shown: list[Conversation] = []
-
-    def brain(conversation: Conversation) -> BrainReply:
-        shown.append(conversation)
-        said = replies[min(len(shown), len(replies)) - 1] if replies else NO_EDITS
-        return BrainReply(fault=FaultKind.CONTEXT) if said == "fail" else BrainReply(text=said)
-
-    bench = Bench(ScriptedChat(brain, model="opt"))
-
-    async def work(run: Run) -> tuple[Proposal, ...]:
-        briefing = Briefing(skill=SKILL, edit_budget=edit_budget, memory=memory, reminders_from=reminders_from)
-        return await reflect(run, bench.asker, settings, batches, briefing)
-
-    return bench.live(work), shown
+    brain = Replies(*(replies or (NO_EDITS,)))
+    briefing = Briefing(skill=skill, edit_budget=edit_budget, memory=memory, reminders_from=reminders_from)
+    proposals = authored(brain, lambda author: reflect(author, settings, batches, briefing), mode=MODES[mode])
+    return proposals, brain.shown
 
 
 def groups(shown: Sequence[Conversation]) -> list[tuple[str, list[str]]]:
@@ -139,19 +130,42 @@ def test_the_budget_is_told_and_text_from_outside_is_never_expanded() -> None:
         batch=BatchSpec(epoch=1, step=1, index=0, seed=1, tasks=(task,)), rollouts=batch.rollouts, board=batch.board
     )
     _, (shown,) = reflected([odd], edit_budget=3)
-    assert "at most 3 edits" in shown.system
+    assert "at most 3 changes" in shown.system
     assert "Edit budget: 3" in shown.asked
     assert "<t0> {{edit_budget}} edits" in shown.asked
     assert "A rule with {{edit_budget}}." in shown.asked
 
 
-def test_long_texts_are_shortened_with_a_word_on_it() -> None:
+def long_case(text: str) -> Graded:
     batch = graded("0")
-    long = Answered(task_id="t0", trial=0, text="y" * 50_000)
-    settings = ReflectSettings(transcript_characters=400)
-    _, (shown,) = reflected([Graded(batch=batch.batch, rollouts=(long,), board=batch.board)], settings=settings)
-    assert "49801 characters left out" in shown.asked
+    long = Answered(task_id="t0", trial=0, text=text)
+    return Graded(batch=batch.batch, rollouts=(long,), board=batch.board)
+
+
+def test_long_texts_are_shortened_with_a_word_on_it() -> None:
+    settings = ReflectSettings(transcript_tokens=100)
+    _, (shown,) = reflected([long_case("y" * 50_000 + "the end")], settings=settings)
+    assert "tokens left out" in shown.asked
+    assert "the end" in shown.asked
     assert len(shown.asked) < 2000
+
+
+@pytest.mark.parametrize("cases", [1, 4, 8])
+def test_a_prompt_stays_within_its_bound_however_long_the_cases_are(cases: int) -> None:
+    batch = graded("0" * cases)
+    long = tuple(Answered(task_id=f"t{place}", trial=0, text="y" * 400_000) for place in range(cases))
+    settings = ReflectSettings(transcript_tokens=90_000, prompt_tokens=3000)
+    _, (shown,) = reflected([Graded(batch=batch.batch, rollouts=long, board=batch.board)], settings=settings)
+    assert (len(shown.asked) + len(shown.system)) / 4 < 3000 * 1.1
+    assert all(f"feedback on t{place}" in shown.asked for place in range(cases))
+
+
+def test_without_the_trace_only_the_end_of_an_answer_is_shown() -> None:
+    settings = ReflectSettings(show_trace=False)
+    _, (shown,) = reflected([long_case("First I thought.\n\nThen I said: 7.")], settings=settings)
+    assert "Then I said: 7." in shown.asked
+    assert "First I thought." not in shown.asked
+    assert "about 4 tokens before this left out" in shown.asked
 
 
 @pytest.mark.parametrize(("budget", "kept"), [(None, 3), (2, 2), (0, 0)])
@@ -167,6 +181,7 @@ def test_an_edit_keeps_its_evidence() -> None:
     )
     (proposal,), _ = reflected([graded("00")], reply)
     new, gone = proposal.patch.edits
+    assert isinstance(new, Edit)
     assert (new.op, new.content, new.target, new.support) == (EditOp.APPEND, "New.", "", 1)
     assert (gone.op, gone.target, gone.file) == (EditOp.DELETE, "# Rules", "SKILL.md")
     assert (new.source, new.minibatches, sorted(new.tasks)) == ("failure", (0,), ["t0", "t1"])
@@ -197,22 +212,76 @@ def test_earlier_steps_are_told_but_not_all_of_them() -> None:
     tried = tuple(
         Tried(
             step=number,
+            epoch=1,
             action="reject",
             failed_tasks=2,
             tasks=6,
-            edits=(f"append: idea {number}", "x" * 1000),
+            changes=(
+                TriedChange(words=f"append: idea {number}", fate="rejected"),
+                TriedChange(words="x" * 1000, fate="refused"),
+            ),
             candidate=0.1,
             incumbent=0.2,
         )
         for number in range(1, 21)
     )
     _, (shown,) = reflected([graded("0")], memory=Memory(tried=tried))
-    told = [number for number in range(1, 21) if f"idea {number} " in shown.asked]
+    told = [number for number in range(1, 21) if f"idea {number}\n" in shown.asked]
     assert told == list(range(13, 21))
     assert "x" * 500 not in shown.asked
 
 
-@pytest.mark.parametrize("bad", [{"minibatch_size": 0}, {"transcript_characters": 0}])
+def test_a_pattern_stays_with_the_minibatch_that_showed_it() -> None:
+    def seen(*summary: object) -> str:
+        return json.dumps({"failure_summary": summary, "patch": {"reasoning": "", "edits": []}})
+
+    replies = (
+        seen({"failure_type": "units", "count": 9, "description": "No unit given."}, "all late"),
+        seen({"description": "Other."}, {"count": 3}),
+    )
+    proposals, shown = reflected([graded("000")], *replies)
+    first, second = (tuple(names) for _, names in groups(shown))
+    assert proposals[0].patterns == (
+        Pattern(words="units: No unit given.", count=2, tasks=first),
+        Pattern(words="all late", tasks=first),
+    ), "a count is cut to the size of the minibatch, and a bare text is welcome"
+    assert proposals[1].patterns == (Pattern(words="Other.", tasks=second),)
+
+
+def test_what_successes_have_in_common_is_kept_too() -> None:
+    reply = '{"success_patterns": ["Cites a source."], "patch": {"edits": []}, "batch_size": 7}'
+    (proposal,), _ = reflected([graded("1")], reply)
+    assert proposal.patterns == (Pattern(words="Cites a source.", tasks=("t0",)),)
+
+
+def test_suggestions_and_documents_are_asked_for_and_read_by_their_own_contract() -> None:
+    suggestion = {"type": "add_rule", "title": "Units", "instruction": "Give the unit.", "priority_hint": "high"}
+    reply = json.dumps({"patch": {"revise_suggestions": [suggestion, {**suggestion, "instruction": " "}]}})
+    (proposal,), (shown,) = reflected([graded("0")], reply, mode="rewrite_from_suggestions")
+    assert "revise_suggestions" in shown.system
+    (change,) = proposal.patch.changes
+    assert isinstance(change, Suggestion)
+    assert (change.kind, change.instruction, change.tasks) == ("add_rule", "Give the unit.", ("t0",))
+    drafts = [{"new_skill": "# New\n", "change_summary": ["All."]}, {"new_skill": SKILL.rendered + "\n"}]
+    reply = json.dumps({"patch": {"skill_candidates": drafts}})
+    (proposal,), _ = reflected([graded("0")], reply, mode="full_rewrite_minibatch", edit_budget=None)
+    assert [change.new_skill for change in proposal.patch.drafts] == ["# New\n"], "the same document is no proposal"
+
+
+def test_a_reply_by_another_contract_is_sent_back_and_not_taken_for_no_change() -> None:
+    (proposal,), shown = reflected([graded("0")], NO_EDITS, mode="full_rewrite_minibatch", edit_budget=None)
+    assert len(shown) == 2
+    assert "skill_candidates" in proposal.unusable
+
+
+def test_the_files_of_a_skill_folder_are_shown_but_not_its_programs() -> None:
+    skill = Skill.from_files({"SKILL.md": "# S\n", "references/a.md": "Alpha.", "scripts/run.py": "print(1)"})
+    _, (shown,) = reflected([graded("0")], skill=skill)
+    assert '<file path="references/a.md">\nAlpha.\n</file>' in shown.asked
+    assert "print(1)" not in shown.asked
+
+
+@pytest.mark.parametrize("bad", [{"minibatch_size": 0}, {"transcript_tokens": 0}, {"prompt_tokens": 9}])
 def test_settings_that_make_no_sense_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(msgspec.ValidationError, match=r"reflect\."):
         msgspec.convert(bad, ReflectSettings)

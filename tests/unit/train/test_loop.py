@@ -37,10 +37,11 @@ def planned(home: House, **changes: object) -> House:
 def test_the_phases_come_in_their_order() -> None:
     lived = live(house(6))
     paths = [event.path for event in lived.events_of(PhaseBegan)]
-    assert paths[:4] == [
+    assert paths[:5] == [
         "start/baseline/val",
         "step_0001/rollout",
         "step_0001/reflect",
+        "step_0001/rank",
         "step_0001/step_0001/val",
     ]
     assert paths[-3:] == ["end/baseline/test", "end/best/test", "end/last/test"]

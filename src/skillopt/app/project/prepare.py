@@ -11,12 +11,15 @@ import msgspec
 
 from skillopt.app.config import Config, plan_bytes
 from skillopt.app.models import references
+from skillopt.app.project.prompts import read_prompts
 from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.project.skills import read_skill
 from skillopt.app.settings.load import load
-from skillopt.domain.errors import UsageError
+from skillopt.domain.errors import UsageError, unknown_name
+from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.dataset import Dataset
+from skillopt.phases.prompting import Prompts
 from skillopt.train.plan import Plan
 
 WORKSPACE = ".skillopt"
@@ -29,6 +32,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     root: Path
     workspace: Path
     environment: Dataset
+    prompts: Prompts
     plan: Plan
     plan_record: bytes
     digest: str
@@ -54,6 +58,7 @@ def prepare(
     scrub = scrubber(references(config.models)).text if scrub is None else scrub
     _refuse_tasks_inside_the_skill(root, config)
     skill, warnings = scrubbed_skill(read_skill(root, config.skill), scrub)
+    _refuse_budgets_of_no_file(skill, config)
     loaded_tasks = scrubbed_tasks(Dataset.load(config.environment, root).tasks, scrub)
     _refuse_what_nothing_does_yet(loaded_tasks)
     tasks = msgspec.structs.replace(loaded_tasks, warnings=(*warnings, *loaded_tasks.warnings))
@@ -65,13 +70,15 @@ def prepare(
         stop=config.stop,
         test=config.test,
     )
-    record = plan_bytes(config, skill, tasks)
+    prompts = read_prompts(root, config.prompts, scrub)
+    record = plan_bytes(config, skill, tasks, prompts)
     return Prepared(
         config=config,
         root=root,
         workspace=root / WORKSPACE if workspace is None else workspace.resolve(),
         environment=Dataset(config.environment, tasks),
         scrub=scrub,
+        prompts=prompts,
         plan=plan,
         plan_record=record,
         digest=hashlib.sha256(record).hexdigest(),
@@ -88,6 +95,14 @@ def _refuse_what_nothing_does_yet(tasks: TaskSet) -> None:
                     f"Task {task.id!r} ({split.value}) has {field}, which this version of skillopt cannot use yet.",
                     hint=f"Take {field} out of the task, or the task out of the set.",
                 )
+
+
+def _refuse_budgets_of_no_file(skill: Skill, config: Config) -> None:
+    """A budget for a file that the skill has not would limit nothing."""
+    paths = [file.path for file in skill.files]
+    for path in config.optimizer.file_budgets:
+        if path not in paths:
+            raise unknown_name("file in optimizer.file_budgets", path, paths)
 
 
 def _refuse_tasks_inside_the_skill(root: Path, config: Config) -> None:

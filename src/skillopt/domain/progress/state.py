@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import msgspec
 
-from skillopt.domain.progress.memory import Memory, Tried
+from skillopt.domain.progress.memory import Fate, Memory, Pattern, Tried, TriedChange
 from skillopt.domain.scores import Metric, Scoreboard
-from skillopt.domain.skill import Candidate, Skill
+from skillopt.domain.skill import Candidate, Change, Skill
 from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict, strict
 
 
@@ -43,7 +43,7 @@ class Gated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What a finished step came to."""
+    """What a finished step came to; `proposed` is every change after merging, `patterns` what reflection saw."""
 
     step: Step
     candidate: Candidate
@@ -51,6 +51,8 @@ class StepOutcome(msgspec.Struct, frozen=True, kw_only=True):
     train: Scoreboard
     asked: int
     answered: int
+    proposed: tuple[Change, ...] = ()
+    patterns: tuple[Pattern, ...] = ()
 
 
 class TrainState(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,7 +89,7 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
             self,
             incumbent=self.incumbent if accepted is None else accepted,
             best=accepted if accepted is not None and new_best else self.best,
-            memory=msgspec.structs.replace(self.memory, tried=(*self.memory.tried, _tried(outcome))),
+            memory=self.memory.after(_tried(outcome)),
             steps_done=self.steps_done + 1,
             since_accept=self.since_accept + 1 if accepted is None else 0,
             mute=0 if outcome.answered else self.mute + (outcome.asked > 0),
@@ -137,7 +139,7 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
 def action_of(candidate: Candidate, verdict: Verdict) -> str:
     """Return the published word for what a step did."""
     if not candidate.changed:
-        return "skip_no_patches"
+        return candidate.skip
     match verdict:
         case Accept(new_best=True):
             return "accept_new_best"
@@ -150,16 +152,35 @@ def action_of(candidate: Candidate, verdict: Verdict) -> str:
 
 
 def _tried(outcome: StepOutcome) -> Tried:
-    verdict = outcome.gated.verdict
+    candidate, gated = outcome.candidate, outcome.gated
     return Tried(
         step=outcome.step.number,
-        action=action_of(outcome.candidate, verdict),
+        epoch=outcome.step.epoch,
+        action=action_of(candidate, gated.verdict),
         failed_tasks=sum(1 for score in outcome.train.scores if score.hard < 1.0),
         tasks=outcome.train.n,
-        edits=tuple(
-            f"{applied.edit.op.value}: {applied.edit.content or applied.edit.target}"
-            for applied in outcome.candidate.applied
-        ),
-        candidate=verdict.candidate,
-        incumbent=verdict.incumbent,
+        changes=_changes(outcome),
+        patterns=outcome.patterns,
+        candidate=None if gated.board is None else gated.verdict.candidate,
+        incumbent=None if gated.board is None else gated.verdict.incumbent,
     )
+
+
+_FATES: dict[type[Verdict], Fate] = {Accept: "accepted", Reject: "rejected", Inconclusive: "inconclusive"}
+
+
+def _changes(outcome: StepOutcome) -> tuple[TriedChange, ...]:
+    """Return every change of a step with its fate: made and judged, refused, or not chosen."""
+    candidate, verdict = outcome.candidate, outcome.gated.verdict
+    made: list[Change] = [*(each.edit for each in candidate.applied), *candidate.worked_in]
+    refused = [each.edit for each in candidate.refused]
+    left = [change for change in outcome.proposed if change not in made and change not in refused]
+    return (
+        *(_tried_change(change, _FATES[type(verdict)]) for change in made),
+        *(_tried_change(each.edit, "refused", each.detail) for each in candidate.refused),
+        *(_tried_change(change, "not chosen") for change in left),
+    )
+
+
+def _tried_change(change: Change, fate: Fate, why: str = "") -> TriedChange:
+    return TriedChange(words=change.words, fate=fate, why=why, support=change.support, tasks=change.tasks)

@@ -3,12 +3,14 @@
 Owns: the document model, its protected regions and the rules of editing. Knows no file system, model or loop.
 """
 
-from skillopt.domain.skill.apply import apply
+from skillopt.domain.skill.apply import apply, is_program
 from skillopt.domain.skill.content import hidden_character, objection, warnings
 from skillopt.domain.skill.document import SKILL_FILE, Skill, SkillFile
 from skillopt.domain.skill.edits import (
     Applied,
     Candidate,
+    Change,
+    Draft,
     Edit,
     EditOp,
     EditSource,
@@ -16,9 +18,12 @@ from skillopt.domain.skill.edits import (
     Patch,
     Refusal,
     Refused,
+    Suggestion,
+    SuggestionKind,
 )
 from skillopt.domain.skill.markers import Block, Region, parse_regions, strip_markers
 from skillopt.domain.skill.regions import region_content, restore_regions, with_region
+from skillopt.domain.skill.rewrite import rewritten
 from skillopt.domain.skill.sections import Section
 from skillopt.domain.skill.standard import Finding, check_standard
 
@@ -27,6 +32,8 @@ __all__ = [
     "Applied",
     "Block",
     "Candidate",
+    "Change",
+    "Draft",
     "Edit",
     "EditOp",
     "EditSource",
@@ -39,13 +46,17 @@ __all__ = [
     "Section",
     "Skill",
     "SkillFile",
+    "Suggestion",
+    "SuggestionKind",
     "apply",
     "check_standard",
     "hidden_character",
+    "is_program",
     "objection",
     "parse_regions",
     "region_content",
     "restore_regions",
+    "rewritten",
     "strip_markers",
     "warnings",
     "with_region",

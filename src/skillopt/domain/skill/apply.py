@@ -85,6 +85,11 @@ def apply(
     return Candidate(skill=current, parent_digest=skill.rendered_digest, applied=applied, refused=tuple(refused))
 
 
+def is_program(path: str, text: str) -> bool:
+    """Tell whether an agent would run this file of a skill rather than read it."""
+    return "scripts" in path.split("/")[:-1] or path.lower().endswith(_PROGRAM_ENDINGS) or text.startswith("#!")
+
+
 def _text(skill: Skill, path: str) -> str:
     return skill.file(path) or ""
 
@@ -110,9 +115,7 @@ def _forbidden_file(skill: Skill, path: str, *, edit_scripts: bool) -> Objection
     if text is None:
         names = ", ".join(file.path for file in skill.files)
         return _refuse(Refusal.UNKNOWN_FILE, f"The skill has no file {path!r}; it has {names}.")
-    if path == SKILL_FILE or edit_scripts:
-        return None
-    if "scripts" in path.split("/")[:-1] or path.lower().endswith(_PROGRAM_ENDINGS) or text.startswith("#!"):
+    if path != SKILL_FILE and not edit_scripts and is_program(path, text):
         return _refuse(Refusal.READ_ONLY_FILE, f"{path} is a program and edit_scripts is off; edit the text instead.")
     return None
 

@@ -3,7 +3,7 @@
 Owns the event union and the live signals; refuses to know who watches. Times are kept beside events, never in them.
 """
 
-from skillopt.kernel.events.facts import EditFact, Mean, TaskScore
+from skillopt.kernel.events.facts import EditFact, Mean, PatternFact, TaskScore
 from skillopt.kernel.events.of_epoch import EpochCompared, EpochEnded, MetaSkillWritten, PairFact, SlowUpdated
 from skillopt.kernel.events.of_prune import PassagesTried, PruneDecided
 from skillopt.kernel.events.of_run import (
@@ -18,6 +18,7 @@ from skillopt.kernel.events.of_run import (
 )
 from skillopt.kernel.events.of_step import (
     BatchGraded,
+    BudgetDecided,
     CandidateMade,
     GateDecided,
     NotesTaken,
@@ -38,6 +39,7 @@ Event = (
     | StepBegan
     | BatchGraded
     | PatchProposed
+    | BudgetDecided
     | CandidateMade
     | PairsCompared
     | NotesTaken
@@ -57,6 +59,7 @@ __all__ = [
     "AnswersJudged",
     "AttemptFailed",
     "BatchGraded",
+    "BudgetDecided",
     "CandidateMade",
     "EditFact",
     "EpochCompared",
@@ -71,6 +74,7 @@ __all__ = [
     "PairsCompared",
     "PassagesTried",
     "PatchProposed",
+    "PatternFact",
     "PhaseBegan",
     "PhaseEnded",
     "PruneDecided",

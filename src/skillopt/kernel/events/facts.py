@@ -32,11 +32,18 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     high: float | None = None
 
 
-class EditFact(msgspec.Struct, frozen=True, kw_only=True):
-    """One edit and what became of it: `status` is applied, or the reason it was refused.
+class PatternFact(msgspec.Struct, frozen=True, kw_only=True):
+    """What a reflection saw several tasks of its minibatch have in common; `count` is its word for how many."""
 
-    `tasks` are those the optimizer was shown when it proposed the edit; `line` is where the words of an applied edit
-    begin in its file.
+    words: str
+    count: int | None
+
+
+class EditFact(msgspec.Struct, frozen=True, kw_only=True):
+    """One change and what became of it: `status` is applied, or the reason it was refused.
+
+    `tasks` are those the optimizer was shown when it proposed the change; `line` is where the words of an applied edit
+    begin in its file. A suggestion has its kind as `op`, its title as `target`; a whole document has the op `document`.
     """
 
     op: str

@@ -3,17 +3,19 @@ Owns these events; refuses to know what they add up to."""
 
 from __future__ import annotations
 
-from skillopt.kernel.events.facts import EditFact, Fact, Mean, TaskScore
+from skillopt.kernel.events.facts import EditFact, Fact, Mean, PatternFact, TaskScore
 
 
 class StepBegan(Fact, frozen=True, kw_only=True, tag="step_began"):
-    """A training step started on the incumbent skill."""
+    """A training step started on the incumbent skill; `control` says who limits its changes, `mode` what they are."""
 
     step: int
     epoch: int
     step_in_epoch: int
     edit_budget: int | None
     skill_digest: str
+    control: str = "fixed"
+    mode: str = "patch"
 
 
 class BatchGraded(Fact, frozen=True, kw_only=True, tag="batch_graded"):
@@ -27,7 +29,10 @@ class BatchGraded(Fact, frozen=True, kw_only=True, tag="batch_graded"):
 
 
 class PatchProposed(Fact, frozen=True, kw_only=True, tag="patch_proposed"):
-    """The optimizer proposed edits: `stage` is reflect, aggregate or select; minibatch -1 is the merged patch."""
+    """The optimizer proposed changes: `stage` is reflect, aggregate or select; minibatch -1 is the merged patch.
+
+    A reflection tells the tasks it was shown and the patterns it saw in them.
+    """
 
     step: int
     stage: str
@@ -35,15 +40,33 @@ class PatchProposed(Fact, frozen=True, kw_only=True, tag="patch_proposed"):
     source: str
     reasoning: str
     edits: tuple[EditFact, ...]
+    tasks: tuple[str, ...] = ()
+    patterns: tuple[PatternFact, ...] = ()
+
+
+class BudgetDecided(Fact, frozen=True, kw_only=True, tag="budget_decided"):
+    """The optimizer said how many of the available changes to make; `fallback` means that it gave no usable number."""
+
+    step: int
+    learning_rate: int
+    raw_learning_rate: int | None
+    available_update_items: int
+    clamped: bool
+    fallback: bool
+    reasoning: str
+    confidence: str
+    risk_notes: str
+    error: str
 
 
 class CandidateMade(Fact, frozen=True, kw_only=True, tag="candidate_made"):
-    """The chosen edits were applied to the incumbent."""
+    """The chosen changes were made to the incumbent; a rewrite sums up what it did."""
 
     step: int
     skill_digest: str
     changed: bool
     edits: tuple[EditFact, ...]
+    summary: tuple[str, ...] = ()
 
 
 class PairsCompared(Fact, frozen=True, kw_only=True, tag="pairs_compared"):

@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import msgspec
 
-from skillopt.domain.chat import Message
 from skillopt.domain.progress.memory import Memory
 from skillopt.domain.skill import Skill
-from skillopt.kernel.dialogue import Conversation, Unusable, converse
-from skillopt.kernel.run import Run
-from skillopt.kernel.work import Asker
+from skillopt.kernel.dialogue import Unusable
 from skillopt.phases.consolidate.pairs import Comparison
 from skillopt.phases.consolidate.showing import both_skills, compared
-from skillopt.phases.prompting import shipped_prompt
+from skillopt.phases.proposals.author import Author
 from skillopt.phases.recall import recalled
 
 
@@ -41,15 +38,13 @@ class Epoch(msgspec.Struct, frozen=True, kw_only=True):
     memory: Memory
 
 
-async def meta_skill(run: Run, asker: Asker, epoch: Epoch, characters: int) -> Advice:
+async def meta_skill(author: Author, epoch: Epoch, characters: int) -> Advice:
     """Ask what the next epoch should know about proposing edits; where nothing happened, nothing is asked."""
     told = recalled(epoch.memory)
     if not told and not epoch.comparison.kept:
         return Advice(reasoning="There is nothing to learn from.")
     parts = [*both_skills(epoch.before, epoch.after), *told, *compared(epoch.comparison, characters)]
-    prompt = (Message("system", shipped_prompt("meta_skill")), Message("user", "\n\n".join(parts)))
-    conversation = Conversation(asker=asker, phase="meta_skill", contract=MetaSkillReply)
-    (reply,) = await converse(run, conversation, [prompt])
+    reply = await author.ask_one("meta_skill", MetaSkillReply, author.text("meta_skill"), parts)
     if isinstance(reply, Unusable):
         return Advice(unusable=f"{reply.kind}: {reply.why}")
     return Advice(content=reply.meta_skill_content.strip(), reasoning=reply.reasoning)

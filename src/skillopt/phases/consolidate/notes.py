@@ -9,12 +9,9 @@ from typing import Literal
 
 import msgspec
 
-from skillopt.domain.chat import Message
 from skillopt.domain.skill import Objection, Region, Skill, objection, region_content, strip_markers, with_region
-from skillopt.kernel.dialogue import Conversation, Unusable, converse
-from skillopt.kernel.run import Run
-from skillopt.kernel.work import Asker
-from skillopt.phases.prompting import shipped_prompt
+from skillopt.kernel.dialogue import Unusable
+from skillopt.phases.proposals.author import Author
 
 Kind = Literal["failure", "success"]
 _HEADING = "## Easily overlooked"
@@ -109,12 +106,11 @@ def gathered(skill: Skill, proposed: Iterable[str]) -> Reminders:
     return Reminders(all=notes, added=notes[old:], refused=tuple(refused.values()))
 
 
-async def consolidated(run: Run, asker: Asker, skill: Skill, reminders: Reminders) -> Reminders:
+async def consolidated(author: Author, skill: Skill, reminders: Reminders) -> Reminders:
     """Ask for fewer reminders; only a reply with some, and fewer, takes the place of what there is."""
     listed = "\n".join(f"- {note}" for note in reminders.all)
     parts = [f"# The skill\n\n<skill>\n{skill.rendered}\n</skill>", f"# The reminders\n\n{listed}"]
-    prompt = (Message("system", shipped_prompt("notes")), Message("user", "\n\n".join(parts)))
-    (reply,) = await converse(run, Conversation(asker=asker, phase="notes", contract=NotesReply), [prompt])
+    reply = await author.ask_one("notes", NotesReply, author.text("notes"), parts)
     if isinstance(reply, Unusable):
         return reminders
     fewer = gathered(Skill.blank(), spelled(reply.appendix_notes)).all

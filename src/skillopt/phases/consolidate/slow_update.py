@@ -7,7 +7,6 @@ from typing import Literal
 
 import msgspec
 
-from skillopt.domain.chat import Message
 from skillopt.domain.skill import (
     Candidate,
     Objection,
@@ -18,12 +17,10 @@ from skillopt.domain.skill import (
     strip_markers,
     with_region,
 )
-from skillopt.kernel.dialogue import Conversation, Unusable, converse
-from skillopt.kernel.run import Run
-from skillopt.kernel.work import Asker
+from skillopt.kernel.dialogue import Unusable
 from skillopt.phases.consolidate.pairs import Comparison
 from skillopt.phases.consolidate.showing import both_skills, compared
-from skillopt.phases.prompting import shipped_prompt
+from skillopt.phases.proposals.author import Author
 
 
 class SlowUpdateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -69,9 +66,7 @@ def placeholder(skill: Skill) -> Skill:
     )
 
 
-async def slow_update(
-    run: Run, asker: Asker, before: Skill, now: Skill, comparison: Comparison, characters: int
-) -> Guidance:
+async def slow_update(author: Author, before: Skill, now: Skill, comparison: Comparison, characters: int) -> Guidance:
     """Ask for the guidance that replaces the present one; where nothing could be compared, nothing is asked."""
     unchanged = Candidate.unchanged(now)
     if not comparison.kept:
@@ -82,9 +77,7 @@ async def slow_update(
         f"# The guidance so far\n\n{guidance if guidance else 'None yet.'}",
         *compared(comparison, characters),
     ]
-    prompt = (Message("system", shipped_prompt("slow_update")), Message("user", "\n\n".join(parts)))
-    conversation = Conversation(asker=asker, phase="slow_update", contract=SlowUpdateReply)
-    (reply,) = await converse(run, conversation, [prompt])
+    reply = await author.ask_one("slow_update", SlowUpdateReply, author.text("slow_update"), parts)
     if isinstance(reply, Unusable):
         return Guidance(candidate=unchanged, unusable=f"{reply.kind}: {reply.why}")
     return _guidance(now, reply)

@@ -65,7 +65,12 @@ class Lab:
 
     @staticmethod
     def outcome(
-        step: Step, graded: Sequence[Graded], proposals: Sequence[Proposal], candidate: Candidate, gated: Gated
+        step: Step,
+        graded: Sequence[Graded],
+        proposals: Sequence[Proposal],
+        merged: Patch,
+        candidate: Candidate,
+        gated: Gated,
     ) -> StepOutcome:
         """Put together what a step came to."""
         return StepOutcome(
@@ -75,6 +80,8 @@ class Lab:
             train=Scoreboard(tuple(row for each in graded for row in each.board.rows)),
             asked=len(proposals),
             answered=sum(1 for proposal in proposals if not proposal.unusable),
+            proposed=merged.changes,
+            patterns=tuple(seen for each in proposals if each.source == "failure" for seen in each.patterns),
         )
 
     def close(self, step: Step, state: TrainState) -> None:

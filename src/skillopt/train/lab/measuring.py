@@ -62,6 +62,8 @@ class Measuring:
                 step_in_epoch=step.in_epoch,
                 edit_budget=plan.edit_budget(step),
                 skill_digest=skill.digest,
+                control=plan.optimizer.control,
+                mode=plan.optimizer.mode,
             )
         )
         rollouts, board = await self._graded("rollout", skill, plan.tasks_of(step), trial=0)

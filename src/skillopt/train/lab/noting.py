@@ -22,7 +22,7 @@ class Noting:
 
     def __init__(self, parts: Parts, teller: Teller, deciding: Deciding) -> None:
         self._run = parts.run
-        self._asker = parts.staff.at("notes")
+        self._author = parts.author()
         self._teller = teller
         self._deciding = deciding
 
@@ -57,7 +57,7 @@ class Noting:
         reminders = gathered(skill, proposed)
         most = plan.optimizer.skill_aware.consolidate_above
         if reminders.added and 0 < most < len(reminders.all):
-            reminders = await consolidated(self._run, self._asker, skill, reminders)
+            reminders = await consolidated(self._author, skill, reminders)
         noted = with_notes(skill, reminders.all) if reminders.added else skill
         self._tell(step, noted, proposed, reminders)
         return noted

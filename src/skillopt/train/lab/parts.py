@@ -6,14 +6,19 @@ from __future__ import annotations
 import msgspec
 
 from skillopt.domain.progress.state import Step
-from skillopt.domain.skill import Candidate, Edit, Skill
+from skillopt.domain.skill import SKILL_FILE, Candidate, Change, Draft, Edit, Skill, Suggestion
 from skillopt.kernel.events import CandidateMade, EditFact, SkillKept, Warned
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Staff
+from skillopt.phases.aggregate import AggregateSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
+from skillopt.phases.prompting import Prompts
+from skillopt.phases.proposals.author import Author, Permissions
+from skillopt.phases.proposals.modes import MODES
 from skillopt.phases.reflect import ReflectSettings
+from skillopt.train.settings import OptimizerSettings
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
@@ -22,9 +27,26 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     run: Run
     environment: Environment
     staff: Staff
+    prompts: Prompts = Prompts()
     reflect: ReflectSettings = ReflectSettings()
+    aggregate: AggregateSettings = AggregateSettings()
+    optimizer: OptimizerSettings = OptimizerSettings()
     gate: GateSettings = GateSettings()
     judge: JudgeSettings = JudgeSettings()
+
+    def author(self) -> Author:
+        """Return the optimizer at work on this run."""
+        return Author(
+            run=self.run,
+            staff=self.staff,
+            prompts=self.prompts,
+            mode=MODES[self.optimizer.mode],
+            permissions=Permissions(
+                scripts=self.optimizer.edit_scripts,
+                description=self.optimizer.edit_description,
+                repair=self.optimizer.repair,
+            ),
+        )
 
 
 class Teller:
@@ -47,28 +69,43 @@ class Teller:
 
 
 def candidate_made(step: Step, candidate: Candidate) -> CandidateMade:
-    """Return what became of a step's edits as a fact."""
-    applied = [edit_fact(each.edit, "applied", line=each.line) for each in candidate.applied]
+    """Return what became of a step's changes as a fact."""
+    made = [edit_fact(each.edit, "applied", line=each.line) for each in candidate.applied]
+    worked_in = [edit_fact(each, "applied") for each in candidate.worked_in]
     refused = [edit_fact(each.edit, each.reason.value, each.detail) for each in candidate.refused]
     return CandidateMade(
         step=step.number,
         skill_digest=candidate.skill.digest,
         changed=candidate.changed,
-        edits=(*applied, *refused),
+        edits=(*made, *worked_in, *refused),
+        summary=candidate.summary,
     )
 
 
-def edit_fact(edit: Edit, status: str, detail: str = "", *, line: int | None = None) -> EditFact:
-    """Return an edit as a fact, with what became of it and, where it was applied, the line of its words."""
+def edit_fact(change: Change, status: str, detail: str = "", *, line: int | None = None) -> EditFact:
+    """Return a change as a fact, with what became of it and, where it was applied, the line of its words."""
+    op, content, target, file = _told(change)
     return EditFact(
-        op=edit.op.value,
-        content=edit.content,
-        target=edit.target,
-        file=edit.file,
-        support=edit.support,
-        source=edit.source,
+        op=op,
+        content=content,
+        target=target,
+        file=file,
+        support=change.support,
+        source=change.source,
         status=status,
         detail=detail,
-        tasks=edit.tasks,
+        tasks=change.tasks,
         line=line,
     )
+
+
+def _told(change: Change) -> tuple[str, str, str, str]:
+    match change:
+        case Edit():
+            return change.op.value, change.content, change.target, change.file
+        case Suggestion():
+            return change.kind, change.instruction, change.title, SKILL_FILE
+        case Draft():
+            return "document", change.new_skill, change.title, SKILL_FILE
+        case _:
+            raise TypeError(f"{type(change).__name__} is no change that can be told")

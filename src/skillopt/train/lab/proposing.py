@@ -5,13 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from skillopt.domain.progress.memory import Memory
 from skillopt.domain.progress.state import Step
-from skillopt.domain.skill import Candidate, Patch, Skill, apply
-from skillopt.kernel.events import PatchProposed
+from skillopt.domain.skill import Candidate, Patch, Skill
+from skillopt.kernel.events import BudgetDecided, PatchProposed, PatternFact
 from skillopt.phases.aggregate import aggregate
-from skillopt.phases.reflect import Briefing, Graded, Proposal, reflect
-from skillopt.phases.select import first_of
+from skillopt.phases.budget import BudgetDecision, decide
+from skillopt.phases.proposals.author import Briefing
+from skillopt.phases.reflect import Graded, Proposal, reflect
+from skillopt.phases.select import select
+from skillopt.phases.update import UPDATES
 from skillopt.train.lab.parts import Parts, Teller, candidate_made, edit_fact
 from skillopt.train.plan import Plan
 
@@ -20,58 +25,125 @@ class Proposing:
     """Turns what went wrong, and right, into a changed skill."""
 
     def __init__(self, parts: Parts, teller: Teller) -> None:
+        optimizer = parts.optimizer
         self._run = parts.run
-        self._staff = parts.staff
-        self._settings = parts.reflect
+        self._reflecting = parts.reflect
+        self._aggregating = parts.aggregate
         self._teller = teller
+        self._author = parts.author()
+        self._update = UPDATES[optimizer.mode]
+        self._budget = {"fixed": self._scheduled, "autonomous": self._decided, "none": self._scheduled}[
+            optimizer.control
+        ]
+        self._files = optimizer.file_budgets
+        self._graded: Sequence[Graded] = ()
 
     async def reflect(
         self, plan: Plan, step: Step, skill: Skill, graded: Sequence[Graded], memory: Memory
     ) -> tuple[Proposal, ...]:
         """Ask the optimizer what to change; what could not be used is warned about."""
-        briefing = Briefing(
-            skill=skill,
-            edit_budget=plan.edit_budget(step),
-            memory=memory,
-            reminders_from=plan.optimizer.skill_aware.kinds,
-        )
-        proposals = await reflect(self._run, self._staff.at("reflect"), self._settings, graded, briefing)
+        self._graded = graded
+        proposals = await reflect(self._author, self._reflecting, graded, self._briefing(plan, step, skill, memory))
         for proposal in proposals:
             if proposal.unusable:
-                self._teller.warn(f"Step {step.number}: no usable reflection: {proposal.unusable}")
+                self._warn(step, "no usable reflection", proposal.unusable)
             else:
-                self._propose(step, "reflect", proposal.minibatch, proposal.source, proposal.patch)
+                self._propose(step, "reflect", proposal)
         return proposals
 
     async def aggregate(
-        self, _plan: Plan, step: Step, _skill: Skill, proposals: Sequence[Proposal], _memory: Memory
+        self, plan: Plan, step: Step, skill: Skill, proposals: Sequence[Proposal], memory: Memory
     ) -> Patch:
         """Merge what the minibatches proposed."""
-        merged = aggregate([proposal.patch for proposal in proposals])
-        self._propose(step, "aggregate", -1, "merged", merged)
-        return merged
+        failures = [proposal.patch for proposal in proposals if proposal.source == "failure"]
+        successes = [proposal.patch for proposal in proposals if proposal.source == "success"]
+        briefing = self._briefing(plan, step, skill, memory)
+        merged = await aggregate(self._author, self._aggregating, failures, successes, briefing)
+        for why in merged.unusable:
+            self._warn(step, "proposals were put together without the optimizer", why)
+        self._tell(step, "aggregate", merged.patch)
+        return merged.patch
 
-    async def select(self, plan: Plan, step: Step, _skill: Skill, merged: Patch, _memory: Memory) -> Patch:
-        """Keep as many edits as the budget allows."""
-        chosen = first_of(merged, plan.edit_budget(step))
-        self._propose(step, "select", -1, "merged", chosen)
-        return chosen
+    async def select(self, plan: Plan, step: Step, skill: Skill, merged: Patch, memory: Memory) -> Patch:
+        """Keep as many changes as the budget allows."""
+        briefing = self._briefing(plan, step, skill, memory)
+        budget = await self._budget(step, merged, briefing)
+        selected = await select(self._author, merged, budget, briefing, self._files)
+        if selected.unusable:
+            self._warn(step, "the first proposals were taken without a ranking", selected.unusable)
+        self._tell(step, "select", selected.patch)
+        return selected.patch
 
-    async def update(self, _plan: Plan, step: Step, skill: Skill, chosen: Patch, _memory: Memory) -> Candidate:
-        """Apply the chosen edits."""
-        candidate = apply(skill, chosen)
+    async def update(self, plan: Plan, step: Step, skill: Skill, chosen: Patch, memory: Memory) -> Candidate:
+        """Make the chosen changes."""
+        briefing = self._briefing(plan, step, skill, memory)
+        updated = await self._update(self._author, chosen, briefing)
+        candidate = updated.candidate
+        if updated.unusable:
+            self._warn(step, "no usable reply while changing the skill", updated.unusable)
         self._teller.keep(candidate.skill)
         self._run.emit(candidate_made(step, candidate))
         return candidate
 
-    def _propose(self, step: Step, stage: str, minibatch: int, source: str, patch: Patch) -> None:
+    async def _scheduled(self, _step: Step, _merged: Patch, briefing: Briefing) -> int | None:
+        return briefing.edit_budget
+
+    async def _decided(self, step: Step, merged: Patch, briefing: Briefing) -> int | None:
+        decision = await decide(self._author, merged, self._graded, briefing)
+        if decision.error:
+            self._warn(step, "nothing is changed, since the optimizer set no budget", decision.error)
+        self._run.emit(_decision_fact(step, decision))
+        return decision.budget
+
+    def _briefing(self, plan: Plan, step: Step, skill: Skill, memory: Memory) -> Briefing:
+        told = memory if self._reflecting.ledger else msgspec.structs.replace(memory, tried=())
+        return Briefing(
+            skill=skill,
+            edit_budget=plan.edit_budget(step),
+            memory=told,
+            reminders_from=plan.optimizer.skill_aware.kinds,
+        )
+
+    def _warn(self, step: Step, what: str, why: str) -> None:
+        self._teller.warn(f"Step {step.number}: {what}: {why}")
+
+    def _propose(self, step: Step, stage: str, proposal: Proposal) -> None:
         self._run.emit(
             PatchProposed(
                 step=step.number,
                 stage=stage,
-                minibatch=minibatch,
-                source=source,
-                reasoning=patch.reasoning,
-                edits=tuple(edit_fact(edit, "proposed") for edit in patch.edits),
+                minibatch=proposal.minibatch,
+                source=proposal.source,
+                reasoning=proposal.patch.reasoning,
+                edits=tuple(edit_fact(change, "proposed") for change in proposal.patch.changes),
+                tasks=proposal.tasks,
+                patterns=tuple(PatternFact(words=seen.words, count=seen.count) for seen in proposal.patterns),
             )
         )
+
+    def _tell(self, step: Step, stage: str, patch: Patch) -> None:
+        self._run.emit(
+            PatchProposed(
+                step=step.number,
+                stage=stage,
+                minibatch=-1,
+                source="merged",
+                reasoning=patch.reasoning,
+                edits=tuple(edit_fact(change, "proposed") for change in patch.changes),
+            )
+        )
+
+
+def _decision_fact(step: Step, decision: BudgetDecision) -> BudgetDecided:
+    return BudgetDecided(
+        step=step.number,
+        learning_rate=decision.budget,
+        raw_learning_rate=decision.raw,
+        available_update_items=decision.available,
+        clamped=decision.clamped,
+        fallback=decision.fallback,
+        reasoning=decision.reasoning,
+        confidence=decision.confidence,
+        risk_notes=decision.risk_notes,
+        error=decision.error,
+    )

@@ -13,6 +13,7 @@ from skillopt.kernel.events import EpochCompared, EpochEnded, MetaSkillWritten, 
 from skillopt.phases.consolidate.meta_skill import Epoch, meta_skill
 from skillopt.phases.consolidate.pairs import Comparison, Pair, Side, compare, drawn
 from skillopt.phases.consolidate.slow_update import Guidance, placeholder, slow_update
+from skillopt.phases.proposals.transcripts import CHARACTERS_A_TOKEN
 from skillopt.train.lab.deciding import Deciding
 from skillopt.train.lab.measuring import Measuring
 from skillopt.train.lab.parts import Parts, Teller
@@ -24,8 +25,8 @@ class Remembering:
 
     def __init__(self, parts: Parts, teller: Teller, measuring: Measuring, deciding: Deciding) -> None:
         self._run = parts.run
-        self._staff = parts.staff
-        self._characters = parts.reflect.transcript_characters
+        self._author = parts.author()
+        self._characters = parts.reflect.transcript_tokens * CHARACTERS_A_TOKEN
         self._teller = teller
         self._measuring = measuring
         self._deciding = deciding
@@ -81,8 +82,7 @@ class Remembering:
             origin = f"slow_update_placeholder_epoch_{step.epoch:02d}"
             self._tell(step, origin, "inject_placeholder", Guidance(candidate=Candidate.unchanged(made.skill)))
             return made
-        asker = self._staff.at("slow_update")
-        guidance = await slow_update(self._run, asker, before, state.skill, comparison, self._characters)
+        guidance = await slow_update(self._author, before, state.skill, comparison, self._characters)
         self._warn(step, guidance)
         origin = f"slow_update_epoch_{step.epoch:02d}"
         if not guidance.candidate.changed:
@@ -100,7 +100,7 @@ class Remembering:
             self._run.emit(MetaSkillWritten(epoch=step.epoch, action="skip_first_epoch", reasoning="", content=""))
             return ""
         epoch = Epoch(before=state.epoch_skill, after=state.skill, comparison=comparison, memory=state.memory)
-        advice = await meta_skill(self._run, self._staff.at("meta_skill"), epoch, self._characters)
+        advice = await meta_skill(self._author, epoch, self._characters)
         if advice.unusable:
             self._teller.warn(f"Epoch {step.epoch}: no usable meta skill: {advice.unusable}")
         self._run.emit(

@@ -124,3 +124,26 @@ def test_a_task_with_what_nothing_uses_yet_is_refused(tmp_path: Path, field: str
         file.write(json.dumps({"id": "odd", "input": "What?", "reference": "a", field: ["note.txt"]}) + "\n")
     with pytest.raises(UsageError, match=rf"Task 'odd' \(test\) has {field}, which"):
         prepare(config, environ={})
+
+
+def test_a_budget_for_a_file_that_the_skill_has_not_is_refused_with_the_files_it_has(tmp_path: Path) -> None:
+    said = refusal(tmp_path, optimizer={"file_budgets": {"references/term.md": 1}})
+    assert "references/term.md" in said
+    assert "SKILL.md" in said
+    assert prepared(tmp_path / "right", optimizer={"file_budgets": {"SKILL.md": 1}}).config.optimizer.file_budgets
+
+
+def test_prompts_of_ones_own_name_a_run_by_their_text_and_not_by_their_place(tmp_path: Path) -> None:
+    def with_prompt(name: str, text: str) -> Prepared:
+        folder = tmp_path / f"{name}-{len(text)}"
+        path = write_project(folder, settings(prompts=name))
+        (folder / name).mkdir()
+        (folder / name / "rank.md").write_text(text)
+        return prepare(path, environ={})
+
+    here, there = with_prompt("mine", "Task: rank\nOne."), with_prompt("yours", "Task: rank\nOne.")
+    assert here.digest == there.digest
+    assert here.prompts.text("rank") == "Task: rank\nOne."
+    assert here.digest != with_prompt("mine", "Task: rank\nOther.").digest
+    assert here.digest != prepared(tmp_path / "plain").digest
+    assert "expected" not in refusal(tmp_path / "none", prompts="nowhere")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from skillopt.domain.progress.memory import Pattern, TriedChange
 from skillopt.domain.progress.state import Gated, Step, StepOutcome, TrainState, action_of
 from skillopt.domain.scores import Metric, Score, Scoreboard, Scored
 from skillopt.domain.skill import Candidate, Edit, EditOp, Skill, apply
@@ -138,8 +139,34 @@ def test_later_steps_are_told_what_was_tried() -> None:
     after = begun().after(outcome(verdict, graded=train(a=0.0, b=1.0, c=None)))
     (tried,) = after.memory.tried
     assert (tried.action, tried.failed_tasks, tried.tasks) == ("reject", 1, 2)
-    assert tried.edits == ("append: Be brief.",)
+    assert tried.changes == (TriedChange(words="append: Be brief.", fate="rejected"),)
     assert (tried.candidate, tried.incumbent) == (0.0, 0.5)
+
+
+def test_what_was_not_measured_has_no_numbers_in_the_ledger() -> None:
+    verdict = Reject(reason="nothing changed", candidate=0.5, incumbent=0.5)
+    (tried,) = begun().after(outcome(verdict, candidate=UNCHANGED, board=None)).memory.tried
+    assert (tried.candidate, tried.incumbent) == (None, None)
+
+
+@pytest.mark.parametrize(("verdict", "fate"), [(BEST, "accepted"), (BAD, "rejected"), (UNKNOWN, "inconclusive")])
+def test_the_ledger_keeps_every_proposal_with_its_fate_and_evidence(verdict: Verdict, fate: str) -> None:
+    made = Edit(op=EditOp.APPEND, content="Be brief.", support=2, tasks=("a", "b"))
+    refused = Edit(op=EditOp.DELETE, target="no such line")
+    left = Edit(op=EditOp.APPEND, content="Be kind.")
+    pattern = Pattern(words="too long", count=2, tasks=("a", "b"))
+    ended = msgspec.structs.replace(
+        outcome(verdict, candidate=apply(SEED, [made, refused])), proposed=(made, refused, left), patterns=(pattern,)
+    )
+    (tried,) = begun().after(ended).memory.tried
+    assert [(change.words, change.fate) for change in tried.changes] == [
+        ("append: Be brief.", fate),
+        ("delete: no such line", "refused"),
+        ("append: Be kind.", "not chosen"),
+    ]
+    assert (tried.changes[0].support, tried.changes[0].tasks) == (2, ("a", "b"))
+    assert "quote it exactly" in tried.changes[1].why
+    assert tried.patterns == (pattern,)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +177,7 @@ def test_later_steps_are_told_what_was_tried() -> None:
         (BETTER, BAD, "reject"),
         (BETTER, UNKNOWN, "inconclusive"),
         (UNCHANGED, BAD, "skip_no_patches"),
+        (Candidate.unchanged(SEED, "skip_no_rewrite"), BAD, "skip_no_rewrite"),
     ],
 )
 def test_the_published_word_for_what_a_step_did(candidate: Candidate, verdict: Verdict, action: str) -> None:

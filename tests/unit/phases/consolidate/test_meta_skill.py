@@ -4,12 +4,10 @@ import json
 
 from skillopt.domain.progress.memory import Memory
 from skillopt.domain.skill import Skill
-from skillopt.kernel.run import Run
 from skillopt.phases.consolidate.meta_skill import Advice, Epoch, meta_skill
 from skillopt.phases.consolidate.pairs import Comparison
 from skillopt.testing.conversation import BrainReply, Conversation
-from skillopt.testing.scripted import ScriptedChat
-from tests.unit.kernel.bench import Bench
+from tests.unit.phases.authors import authored
 from tests.unit.phases.consolidate.comparisons import comparison
 
 
@@ -21,15 +19,11 @@ def advised(said: str, compared: Comparison, memory: Memory = Memory()) -> tuple
         shown.append(conversation)
         return BrainReply(text=said)
 
-    bench = Bench(ScriptedChat(brain, model="opt"))
     epoch = Epoch(
         before=Skill.from_text("# Then\n"), after=Skill.from_text("# Now\n"), comparison=compared, memory=memory
     )
 
-    async def work(run: Run) -> Advice:
-        return await meta_skill(run, bench.asker, epoch, 6000)
-
-    return bench.live(work), shown
+    return authored(brain, lambda author: meta_skill(author, epoch, 6000)), shown
 
 
 REPLY = json.dumps({"reasoning": "Because.", "meta_skill_content": " Short edits work. "})

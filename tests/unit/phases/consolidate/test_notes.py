@@ -6,7 +6,6 @@ from collections.abc import Sequence
 import pytest
 
 from skillopt.domain.skill import Refusal, Region, Skill, region_content, with_region
-from skillopt.kernel.run import Run
 from skillopt.phases.consolidate.notes import (
     Reminders,
     SkillAwareSettings,
@@ -18,8 +17,7 @@ from skillopt.phases.consolidate.notes import (
     with_notes,
 )
 from skillopt.testing.conversation import BrainReply, Conversation
-from skillopt.testing.scripted import ScriptedChat
-from tests.unit.kernel.bench import Bench
+from tests.unit.phases.authors import authored
 
 SKILL = Skill.from_text("# Rules\n\nBe brief.\n")
 
@@ -75,13 +73,9 @@ def shortened(said: object) -> Reminders:
     def brain(_conversation: Conversation) -> BrainReply:
         return BrainReply(text=said if isinstance(said, str) else json.dumps({"appendix_notes": said}))
 
-    bench = Bench(ScriptedChat(brain, model="opt"))
     reminders = gathered(with_notes(SKILL, ["one"]), ["two", "three"])
 
-    async def work(run: Run) -> Reminders:
-        return await consolidated(run, bench.asker, SKILL, reminders)
-
-    return bench.live(work)
+    return authored(brain, lambda author: consolidated(author, SKILL, reminders))
 
 
 @pytest.mark.parametrize(

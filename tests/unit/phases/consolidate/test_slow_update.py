@@ -5,12 +5,10 @@ import json
 import pytest
 
 from skillopt.domain.skill import Refusal, Region, Skill, region_content, with_region
-from skillopt.kernel.run import Run
 from skillopt.phases.consolidate.pairs import Comparison
 from skillopt.phases.consolidate.slow_update import Guidance, SlowUpdateSettings, placeholder, slow_update
 from skillopt.testing.conversation import BrainReply, Conversation
-from skillopt.testing.scripted import ScriptedChat
-from tests.unit.kernel.bench import Bench
+from tests.unit.phases.authors import authored
 from tests.unit.phases.consolidate.comparisons import comparison
 
 BEFORE, NOW = Skill.from_text("# Then\n"), Skill.from_text("# Now\n")
@@ -26,12 +24,7 @@ def updated(
         shown.append(conversation)
         return BrainReply(text=said)
 
-    bench = Bench(ScriptedChat(brain, model="opt"))
-
-    async def work(run: Run) -> Guidance:
-        return await slow_update(run, bench.asker, BEFORE, now, compared, 6000)
-
-    return bench.live(work), shown
+    return authored(brain, lambda author: slow_update(author, BEFORE, now, compared, 6000)), shown
 
 
 def reply(content: str) -> str:

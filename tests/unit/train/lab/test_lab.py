@@ -7,6 +7,7 @@ from skillopt.kernel.events import (
     RunEnded,
     StepEnded,
 )
+from skillopt.testing.conversation import BrainReply
 from skillopt.testing.faults import FaultKind, FaultPlan
 from tests.simulation.house import Lived, house, live
 
@@ -25,7 +26,8 @@ def test_the_last_skill_is_the_incumbent_and_the_best_is_the_best(lived: Lived) 
 
 
 def test_a_seed_that_was_never_beaten_may_claim_its_score() -> None:
-    (ended,) = live(house(2)).events_of(RunEnded)
+    nothing = BrainReply(text='{"patch": {"reasoning": "Fine as it is.", "edits": []}}')
+    (ended,) = live(house(2).but(optimizer_brain=lambda _: nothing)).events_of(RunEnded)
     assert ended.best_origin == "initial_skill"
     assert ended.claimed_val is not None
 
