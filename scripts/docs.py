@@ -40,7 +40,13 @@ Row = Sequence[str]
 _MADE = "<!-- Made from the code by scripts/docs.py. Change the words there, then run it again. -->"
 _SENTENCE = re.compile(r"([a-z_]\w*): (\S.*)")
 _CHOOSES = "Chooses this form."
-_WANTS = {"text": "a text", "pattern": "a pattern in RE2 syntax", "bound": "a whole number", "nothing": "none"}
+_WANTS = {
+    "text": "a text",
+    "pattern": "a pattern in RE2 syntax",
+    "path": "a path such as `orders[0].total`, and after `==` the JSON value expected there, if it matters",
+    "bound": "a whole number",
+    "nothing": "none",
+}
 
 
 def page(title: str, *parts: str) -> str:
@@ -276,6 +282,8 @@ def checks_page() -> str:
         "Graders and checks",
         "A reply is graded in two moves: the answer is found in it, then measured. `hard` is right or wrong, `soft` "
         "gives part marks. What is said about a miss goes to the optimizer and never quotes a reference.",
+        'In Python, `skillopt.grade(reply, task, grader="exact", answer="tag")` gives the score that a run would, '
+        "for tasks without a rubric.",
         "## Where the answer stands: `environment.answer`",
         table(["mode", "what it returns"], [*answers, ["`regex: PATTERN`", "Return the last match of the pattern."]]),
         "## Against a reference: `environment.grader`",

@@ -13,6 +13,7 @@ from skillopt.domain.errors import unknown_name
 from skillopt.environments.patterns import Pattern, compiled
 
 _TAG = re.compile(r"<(/?)answer>", re.IGNORECASE | re.ASCII)
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 Extractor = Callable[[str], str]
 
@@ -51,7 +52,25 @@ def full(reply: str) -> str:
     return reply.strip()
 
 
-MODES: Mapping[str, Extractor] = MappingProxyType({"tag": tagged, "last_line": last_line, "full": full})
+def code(reply: str) -> str:
+    """Return what the last code fence holds, one that is cut off too; the whole reply when there is none."""
+    if "```" not in reply and "~~~" not in reply:
+        return reply.strip()
+    found: list[str] | None = None
+    fence = ""
+    for line in reply.split("\n"):
+        mark = _FENCE.match(line)
+        if not fence:
+            if mark is not None and not (mark[1][0] == "`" and "`" in mark[2]):
+                fence, found = mark[1], []
+        elif mark is not None and mark[1].startswith(fence) and not mark[2].strip():
+            fence = ""
+        elif found is not None:
+            found.append(line)
+    return reply.strip() if found is None else "\n".join(found).strip("\n")
+
+
+MODES: Mapping[str, Extractor] = MappingProxyType({"tag": tagged, "last_line": last_line, "full": full, "code": code})
 
 
 def extractor(mode: str | RegexAnswer) -> Extractor:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from skillopt.domain.errors import TaskError, UsageError, unknown_name
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Check
+from skillopt.environments.documents import Expectation, expectation
 from skillopt.environments.patterns import compiled
 
 _REFUSAL_LENGTH = 600  # a longer answer may begin with an apology and still be one
@@ -48,7 +50,7 @@ class Reply(NamedTuple):
 class Operator(NamedTuple):
     """A kind of check: what its argument must be, when it holds, and what is wrong when it does not."""
 
-    wants: Literal["text", "pattern", "bound", "nothing"]
+    wants: Literal["text", "pattern", "path", "bound", "nothing"]
     holds: Callable[[Reply, Check], bool]
     miss: str
 
@@ -71,7 +73,7 @@ def problem(check: Check) -> str | None:
         case wants:
             if not isinstance(check.arg, str) or not check.arg.strip():
                 return f"check {check.op!r} needs a text as arg"
-            return _pattern_problem(check.arg) if wants == "pattern" else None
+            return _reading_problem(wants, check.arg)
 
 
 def grade(checks: Sequence[Check], answer: str, calls: Collection[str] = ()) -> Score:
@@ -84,7 +86,7 @@ def grade(checks: Sequence[Check], answer: str, calls: Collection[str] = ()) -> 
     missed = [check for check in checks if not _operator(check).holds(reply, check)]
     if not missed:
         return _RIGHT
-    feedback = "\n".join(_operator(check).miss.format(arg=check.arg, length=len(answer)) for check in missed)
+    feedback = "\n".join(_missed(check, len(answer)) for check in missed)
     return Score(hard=0.0, soft=(len(checks) - len(missed)) / len(checks), feedback=feedback)
 
 
@@ -103,12 +105,27 @@ def _whole(arg: str | float | None) -> int | None:
     return arg if isinstance(arg, int) else None
 
 
-def _pattern_problem(pattern: str) -> str | None:
+def _reading_problem(wants: str, arg: str) -> str | None:
     try:
-        compiled(pattern)
+        if wants == "pattern":
+            compiled(arg)
+        elif wants == "path":
+            _expected(arg)
     except UsageError as refused:
         return str(refused)
     return None
+
+
+@lru_cache(maxsize=256)
+def _expected(arg: str) -> Expectation:
+    return expectation(arg)
+
+
+def _missed(check: Check, length: int) -> str:
+    operator = _operator(check)
+    # what a path leads to is the answer, so the path alone is named
+    arg = _expected(_text(check)).place if operator.wants == "path" else check.arg
+    return operator.miss.format(arg=arg, length=length)
 
 
 def _text(check: Check) -> str:
@@ -160,6 +177,11 @@ OPERATORS: Mapping[str, Operator] = MappingProxyType(
             "pattern",
             lambda reply, check: compiled(_text(check)).search(reply.text) is not None,
             "Nothing in the answer has the form {arg}",
+        ),
+        "json_path": Operator(
+            "path",
+            lambda reply, check: _expected(_text(check)).met(reply.text),
+            "The answer is not a JSON document with what is expected at {arg}.",
         ),
         "max_chars": Operator(
             "bound",

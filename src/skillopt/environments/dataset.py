@@ -11,11 +11,12 @@ import msgspec
 from skillopt.domain.chat import Message
 from skillopt.domain.errors import UsageError
 from skillopt.domain.judging import Unjudged
-from skillopt.domain.scores import Score, together
+from skillopt.domain.scores import Score
 from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split, split_counts
 from skillopt.environments import checks
 from skillopt.environments.answers import RegexAnswer, extractor
 from skillopt.environments.graders import Grader, grader
+from skillopt.environments.grading import ruled
 from skillopt.environments.prompt import PromptSettings
 from skillopt.environments.rows import TaskRows, read_rows, suffixes
 
@@ -88,7 +89,7 @@ class Dataset:
         self.tasks = tasks
         self._settings = settings
         self._extract = extractor(settings.answer)
-        self._grade = grader(settings.grader).grade
+        self._measure = grader(settings.grader).grade
 
     @classmethod
     def load(cls, settings: DatasetSettings, folder: Path) -> Dataset:
@@ -124,7 +125,7 @@ class Dataset:
         """
         answer = self._extract(reply)
         if task.rubric is None:
-            return self._ruled(task, answer, reply)
+            return ruled(task, answer, reply, self._measure)
         if not answer:
             return _EMPTY
         parts = len(task.checks) + (task.reference is not None)
@@ -132,17 +133,9 @@ class Dataset:
             answer=answer,
             rubric=task.rubric,
             references=task.references,
-            ruled=self._ruled(task, answer, reply) if parts else None,
+            ruled=ruled(task, answer, reply, self._measure) if parts else None,
             parts=parts,
         )
-
-    def _ruled(self, task: Task, answer: str, reply: str) -> Score:
-        if task.reference is not None and not task.checks:
-            return self._grade(answer, task.references)
-        held = checks.grade(task.checks, answer, checks.called_tools(reply))
-        if task.reference is None:
-            return held
-        return together(held, len(task.checks), self._grade(answer, task.references))
 
 
 class _Home(NamedTuple):

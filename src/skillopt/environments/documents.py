@@ -3,14 +3,18 @@ Owns the comparison; refuses to mend a document that does not parse."""
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
-from skillopt.domain.errors import TaskError
+from skillopt.domain.errors import TaskError, UsageError
 from skillopt.domain.scores import Score
 
 _NAMED = 5  # how many paths the feedback names
 
 Path = tuple[str | int, ...]
+_STEP = re.compile(r"""\.?([^\s.\[\]"'=]+)|\[(-?\d{1,9})\]|\[("(?:[^"\\]|\\.)*")\]""")
+
 Leaf = str | int | float | bool | None | tuple[()]
 
 
@@ -30,6 +34,50 @@ def same_document(answer: str, references: tuple[str, ...]) -> Score:
     return max(scores, key=lambda score: score.soft)
 
 
+class Expectation(msgspec.Struct, frozen=True, kw_only=True):
+    """What a document is to have at one place: a certain value, or any at all."""
+
+    place: str
+    path: Path
+    value: dict[Path, Leaf] | None = None
+
+    def met(self, answer: str) -> bool:
+        """Tell whether the answer is a document that has it."""
+        try:
+            found: object = msgspec.json.decode(_unfenced(answer))
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return False
+        for step in self.path:
+            if isinstance(step, int):
+                if not isinstance(found, list) or not -len(found) <= step < len(found):
+                    return False
+                found = found[step]
+            elif not isinstance(found, dict) or step not in found:
+                return False
+            else:
+                found = found[step]
+        return self.value is None or _equal(_flattened(found), self.value)
+
+
+def expectation(text: str) -> Expectation:
+    """Return what `orders[0].total == 12.5` expects; without `==` it is enough that something stands there."""
+    path: list[str | int] = []
+    at = int(text.startswith("$"))
+    while step := _STEP.match(text, at):
+        name, place, quoted = step.groups()
+        path.append(name or (int(place) if place else msgspec.json.decode(quoted, type=str)))
+        at = step.end()
+    shown, rest = text[:at], text[at:].strip()
+    if not path or not (rest.startswith("==") or not rest):
+        raise UsageError(
+            f"{text!r} is no path into a JSON document.", hint='Write orders[0].total == 12.5, or ["a key"].name.'
+        )
+    value = _leaves(rest.removeprefix("==")) if rest else None
+    if rest and value is None:
+        raise UsageError(f"What {text!r} expects is no JSON value.", hint='Write texts in quotes: name == "Ann".')
+    return Expectation(place=shown, path=tuple(path), value=value)
+
+
 def _compared(given: dict[Path, Leaf], expected: dict[Path, Leaf]) -> Score:
     paths = given.keys() | expected.keys()
     equal = {path for path in given.keys() & expected.keys() if _same(given[path], expected[path])}
@@ -41,6 +89,10 @@ def _compared(given: dict[Path, Leaf], expected: dict[Path, Leaf]) -> Score:
     parts += [f"{len(wrong) - _NAMED} more like these"] if len(wrong) > _NAMED else []
     parts += [f"{missing} expected value{'s' if missing > 1 else ''} missing"] if missing else []
     return Score(hard=0.0, soft=len(equal) / len(paths), feedback=f"The JSON differs: {'; '.join(parts)}.")
+
+
+def _equal(given: dict[Path, Leaf], expected: dict[Path, Leaf]) -> bool:
+    return given.keys() == expected.keys() and all(_same(given[path], expected[path]) for path in expected)
 
 
 def _same(given: Leaf, expected: Leaf) -> bool:
@@ -61,11 +113,16 @@ def _unfenced(answer: str) -> str:
 
 
 def _leaves(text: str) -> dict[Path, Leaf] | None:
-    """Return every value of the document by its path; an empty object or array is a value. None when it is not JSON."""
+    """Return every value of the document by its path; None when it is not JSON."""
     try:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
+    return _flattened(document)
+
+
+def _flattened(document: object) -> dict[Path, Leaf]:
+    """Return every value by its path; an empty object or array is a value."""
     found: dict[Path, Leaf] = {}
     waiting: list[tuple[Path, object]] = [((), document)]
     while waiting:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from skillopt.domain.errors import TaskError, named
 from skillopt.domain.scores import Score
 from skillopt.environments.documents import is_document, same_document
-from skillopt.environments.wording import collapsed, levenshtein, normalised, spaced
+from skillopt.environments.wording import apart, collapsed, normalised, spaced
 
 _NUMBER = re.compile(
     r"(?:(?<![\w)\].])[-+])?"  # a sign, unless it stands between two operands
@@ -140,6 +140,19 @@ def anls(answer: str, references: tuple[str, ...]) -> Score:
     return Score(hard=0.0, soft=similarity, feedback=f"The answer is {close}.")
 
 
+def edit_distance(answer: str, references: tuple[str, ...]) -> Score:
+    """Return hard 1 when the answer is a reference, but for case and spacing; soft is 1 − edits / longer length."""
+    given = collapsed(answer)
+    if not given:
+        return _EMPTY
+    similarity = max((1 - apart(given, collapsed(reference)) for reference in references), default=0.0)
+    if similarity == 1:
+        return _RIGHT
+    return Score(
+        hard=0.0, soft=similarity, feedback=f"The answer is {int(similarity * 100)} % like the expected one, by edits."
+    )
+
+
 def _share(expected: frozenset[str], present: frozenset[str]) -> float:
     return len(expected & present) / len(expected) if expected else 0.0
 
@@ -204,8 +217,8 @@ def _similarity(given: str, expected: str) -> float:
     longer = max(len(given), len(expected))
     if 2 * abs(len(given) - len(expected)) >= longer:
         return 0.0  # the lengths alone settle it
-    apart = levenshtein(given, expected) / longer
-    return 1 - apart if apart < _ANLS_CLOSE else 0.0
+    distance = apart(given, expected)
+    return 1 - distance if distance < _ANLS_CLOSE else 0.0
 
 
 def _any_text(reference: str) -> bool:
@@ -225,5 +238,6 @@ GRADERS: Mapping[str, Grader] = MappingProxyType(
         "choice": Grader(choice, _any_text, "a label or a text"),
         "json": Grader(same_document, is_document, "a text that is a JSON document"),
         "anls": Grader(anls, _any_text, "a text"),
+        "edit_distance": Grader(edit_distance, _any_text, "a text"),
     }
 )

@@ -19,6 +19,7 @@ _RANGES = (
     (0xFF3B, 0xFF40),
     (0xFF5B, 0xFF65),
 )
+_PIECE = 2_000
 _MARKS = "".join(chr(code) for first, last in _RANGES for code in range(first, last + 1))
 _DROP = str.maketrans("", "", _MARKS)
 _SPACE = str.maketrans(_MARKS, " " * len(_MARKS))
@@ -69,3 +70,21 @@ def levenshtein(first: str, second: str) -> int:
         above = (less << 1 | ~(vertical | more)) & everything
         below = more & vertical & everything
     return distance
+
+
+def apart(first: str, second: str) -> float:
+    """Return the edit distance as a share of the longer text: 0 for equal texts, 1 for texts with nothing in common.
+
+    What both begin and end with is set aside. What is left is compared in pieces of 2,000 characters, side by side: for
+    longer differences the distance is an upper bound, and the work grows with the length and not with its square.
+    """
+    longer, shorter = max(len(first), len(second)), min(len(first), len(second))
+    if first == second:
+        return 0.0
+    pairs = enumerate(zip(first, second, strict=False))
+    begin = next((place for place, (one, other) in pairs if one != other), shorter)
+    pairs = enumerate(zip(reversed(first[begin:]), reversed(second[begin:]), strict=False))
+    end = next((place for place, (one, other) in pairs if one != other), shorter - begin)
+    first, second = first[begin : len(first) - end], second[begin : len(second) - end]
+    pieces = range(0, max(len(first), len(second)), _PIECE)
+    return sum(levenshtein(first[at : at + _PIECE], second[at : at + _PIECE]) for at in pieces) / longer

@@ -54,6 +54,34 @@ def test_last_line(reply: str, answer: str) -> None:
     assert extractor("last_line")(reply) == answer
 
 
+@pytest.mark.parametrize(
+    ("reply", "answer"),
+    [
+        ("Here:\n```python\nprint(1)\n```\nDone.", "print(1)"),
+        ("```\nfirst\n```\nbetter:\n```\nsecond\n```", "second"),
+        ("~~~\na\n```\nb\n~~~", "a\n```\nb"),
+        ("````md\n```\ninner\n```\n````", "```\ninner\n```"),
+        ("```py\n    indented\n\nlast\n```", "    indented\n\nlast"),
+        ("   ```\nx\n   ```  ", "x"),
+        ("    ```\nno fence, it is indented\n    ```", "```\nno fence, it is indented\n    ```"),
+        ("```py\ncut off", "cut off"),
+        ("```py\n```", ""),
+        ("  no fence at all\n", "no fence at all"),
+        ("```inline``` code", "```inline``` code"),
+        ("```\na\x0cb\u2028c\n```", "a\x0cb\u2028c"),
+        ("", ""),
+    ],
+)
+def test_code_is_what_the_last_fence_holds(reply: str, answer: str) -> None:
+    assert extractor("code")(reply) == answer
+
+
+@pytest.mark.parametrize("name", ["tag", "last_line", "full", "code"])
+@pytest.mark.parametrize("piece", ["<answer>", "```\n", "`", "~~~x\n", "</answer>", "\n"])
+def test_a_huge_reply_is_walked_once(name: str, piece: str) -> None:
+    assert len(extractor(name)(piece * 200_000)) <= len(piece) * 200_000
+
+
 def test_full_keeps_the_tags() -> None:
     assert extractor("full")(" so <answer>42</answer>\n") == "so <answer>42</answer>"
 
@@ -74,7 +102,7 @@ def test_regex_takes_the_first_group_of_the_last_match(pattern: str, reply: str,
 
 
 def test_an_unknown_mode_names_the_nearest() -> None:
-    with pytest.raises(UsageError, match=r"Did you mean 'last_line'\? Valid: full, last_line, tag\."):
+    with pytest.raises(UsageError, match=r"Did you mean 'last_line'\? Valid: code, full, last_line, tag\."):
         extractor("last-line")
 
 

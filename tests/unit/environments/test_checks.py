@@ -41,6 +41,11 @@ LONG = "word " * 120  # 600 characters
         ("regex", "(?i)CONFIDENCE", "confidence", True),
         ("regex", "^b$", "a\nb", False),
         ("regex", "(?m)^b$", "a\nb", True),
+        ("json_path", "total == 12.5", '{"total": 12.5}', True),
+        ("json_path", "total == 12.5", '```json\n{"total": 12.5}\n```', True),
+        ("json_path", "total == 12.5", '{"total": "12.5"}', False),
+        ("json_path", "total", '{"total": null}', True),
+        ("json_path", "total", "total", False),
         ("max_chars", 3, "abc", True),
         ("max_chars", 3, "abcd", False),
         ("max_chars", 3.0, "abc", True),
@@ -159,3 +164,17 @@ def test_no_checks_are_no_score() -> None:
 )
 def test_called_tools(reply: str, tools: set[str]) -> None:
     assert called_tools(reply) == tools
+
+
+def test_a_miss_names_the_path_and_never_the_value() -> None:
+    score = grade((Check("json_path", 'who == "quagga"'),), "{}")
+    assert score.feedback == "The answer is not a JSON document with what is expected at who."
+
+
+@pytest.mark.parametrize("op", sorted(OPERATORS))
+@pytest.mark.parametrize("piece", ["a", "# a\n", "**", "i can't ", "TOOL_CALL: ", "{", " \n", "a: "])
+def test_a_huge_answer_is_checked_like_any_other(op: str, piece: str) -> None:
+    arg = {"max_chars": 5, "min_chars": 5, "no_refusal": None, "regex": "(a+)+$", "json_path": "a.b == 1"}.get(
+        op, "b c"
+    )
+    assert grade((Check(op, arg),), piece * 200_000, called_tools(piece * 200_000)).hard in {0.0, 1.0}

@@ -187,6 +187,59 @@ def test_anls(answer: str, references: list[str], hard: float, soft: float) -> N
 
 
 @pytest.mark.parametrize(
+    ("answer", "references", "hard", "soft"),
+    [
+        ("Acme  Corp", ["acme corp"], 1, 1),
+        ("kitten", ["sitting"], 0, 1 - 3 / 7),
+        ("ab", ["xy"], 0, 0),
+        ("acme", ["zzzz", "acme!"], 0, 0.8),
+        ("Stra\u00dfe", ["STRASSE"], 0, 1 - 2 / 7),
+        ("e\u0301te\u0301", ["\u00e9t\u00e9"], 1, 1),
+        ("日本", ["日本語"], 0, 2 / 3),
+        ("-5", ["5"], 0, 0.5),
+        ("", ["acme"], 0, 0),
+        (" \n", ["acme"], 0, 0),
+        ("a", ["a" * 100], 0, 0.01),
+    ],
+)
+def test_edit_distance(answer: str, references: list[str], hard: float, soft: float) -> None:
+    score = graded("edit_distance", answer, *references)
+    assert score.hard == hard
+    assert score.soft == pytest.approx(soft)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer", "reference", "hard"),
+    [
+        ("exact", "1,234", "1234", 1),
+        ("exact", "caf\u0065\u0301", "CAF\u00c9", 1),
+        ("exact", "٤٢", "42", 0),
+        ("contains", "−5 °C", "5", 1),
+        ("number", "1.234.567", "1234567", 0),
+        ("number", "1,234,567.00 €", "1234567", 1),
+        ("number", "12.5 %", "12.5%", 1),
+        ("number", "0.125", "12.5%", 0),
+        ("number", "٤٢", "42", 0),
+        ("number", "-0", "0", 1),
+        ("f1", "日本", "日本", 1),
+        ("choice", "\uff22", "B", 0),
+        ("json", '{"\u00e9": 1}', '{"\\u00e9": 1}', 1),
+        ("json", "1e2", "100", 1),
+        ("anls", "ÀÉ", "àé", 1),
+    ],
+)
+def test_letters_signs_and_separators(name: str, answer: str, reference: str, hard: float) -> None:
+    assert graded(name, answer, reference).hard == hard
+
+
+@pytest.mark.parametrize("name", sorted(GRADERS))
+@pytest.mark.parametrize("piece", ["a", "1,", "(A) ", "1.", "[", "answer ", "-$", "x y "])
+def test_a_huge_answer_is_graded_like_any_other(name: str, piece: str) -> None:
+    long = f'"quagga 5 {"x" * 40_000}"'
+    assert graded(name, piece * 100_000, "77031").hard == graded(name, piece * 20_000, long).hard == 0.0
+
+
+@pytest.mark.parametrize(
     ("name", "reference", "accepted"),
     [
         ("exact", "x", True),
@@ -204,7 +257,7 @@ def test_which_references_a_grader_can_use(name: str, reference: str, accepted: 
 
 def test_an_unknown_grader_names_the_nearest() -> None:
     with pytest.raises(
-        UsageError, match=r"Did you mean 'exact'\? Valid: anls, choice, contains, exact, f1, json, number"
+        UsageError, match=r"Did you mean 'exact'\? Valid: anls, choice, contains, edit_distance, exact, f1, json"
     ):
         grader("exactt")
 

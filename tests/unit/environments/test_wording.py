@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillopt.environments.wording import collapsed, levenshtein, normalised, spaced
+from skillopt.environments.wording import apart, collapsed, levenshtein, normalised, spaced
 
 words = st.text(alphabet="ab c日", max_size=12)
 
@@ -67,3 +67,16 @@ def test_levenshtein_agrees_with_the_textbook(first: str, second: str) -> None:
 def test_levenshtein_over_many_machine_words() -> None:
     assert levenshtein("ab" * 500, "ba" * 500) == 2
     assert levenshtein("a" * 1000, "b" * 900) == 1000
+
+
+@given(words, words)
+def test_apart_is_the_distance_as_a_share_of_the_longer(first: str, second: str) -> None:
+    longer = max(len(first), len(second), 1)
+    assert apart(first, second) == levenshtein(first, second) / longer
+
+
+def test_apart_of_huge_texts_compares_what_differs_piece_by_piece() -> None:
+    huge = "ab" * 500_000
+    assert apart(huge, huge) == 0.0
+    assert apart(huge, f"{huge}c") == 1 / 1_000_001
+    assert apart(f"x{'ab' * 15_000}y", f"p{'ab' * 15_000}q") == 2 / 30_002
