@@ -138,8 +138,13 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             raise ValueError("test names a skill twice")
 
 
-def plan_bytes(config: Config, skill: Skill, tasks: TaskSet, prompts: Prompts = Prompts()) -> bytes:
-    """Return what names a run: all that decides what it asks. Paths, keys and limits do not; contents do."""
+def plan_bytes(
+    config: Config, skill: Skill, tasks: TaskSet, prompts: Prompts = Prompts(), program: str | None = None
+) -> bytes:
+    """Return what names a run: all that decides what it asks. Paths, keys and limits do not; contents do.
+
+    The digest of the program that grades stands for its files.
+    """
     settings = msgspec.to_builtins(config)
     for section in _NO_PART_OF_A_PLAN:
         del settings[section]
@@ -149,6 +154,8 @@ def plan_bytes(config: Config, skill: Skill, tasks: TaskSet, prompts: Prompts = 
         split.value: hashlib.sha256(msgspec.json.encode(tasks.of(split))).hexdigest() for split in SplitName
     }
     del settings["environment"]["allow_paths"]
+    if program is not None:
+        settings["environment"]["command"]["files"] = program
     for model in settings["models"].values():
         for key in _ONLY_AN_ADDRESS:
             model.pop(key, None)

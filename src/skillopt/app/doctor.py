@@ -13,6 +13,7 @@ from skillopt.app.config import Model, UseRole
 from skillopt.app.models import make_chat
 from skillopt.app.project.prepare import Prepared, prepare
 from skillopt.app.project.secrets import scrubber
+from skillopt.app.project.trust import described
 from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import SkilloptError
 from skillopt.domain.skill import check_standard
@@ -52,6 +53,7 @@ async def examine(config: Path | None, *, environ: Mapping[str, str], call: bool
     models = prepared.config.models
     asked: dict[str, Model] = {"target": models.target, "optimizer": models.optimizer}
     findings += _judging(prepared)
+    findings += _command(prepared, findings[1])
     if not isinstance(models.judge, UseRole):
         asked["judge"] = models.judge
     findings += [await _model(prepared, role, model, call=call) for role, model in asked.items()]
@@ -80,6 +82,21 @@ def _judging(prepared: Prepared) -> Iterator[Finding]:
         yield Finding(check="judge", ok=True, says=says)
     elif not isinstance(judge, UseRole):
         yield Finding(check="judge", ok=None, says="no task has a rubric, so models.judge is never asked")
+
+
+def _command(prepared: Prepared, sandbox: Finding) -> Iterator[Finding]:
+    """Say which program grades, and whether it may and can run."""
+    program = prepared.program
+    if program is None:
+        return
+    if not sandbox.ok:
+        says = f"answers are graded by {described(program)}, which runs in a sandbox only, and none holds here"
+        yield Finding(check="command", ok=False, says=says)
+    elif prepared.trust.has(program):
+        yield Finding(check="command", ok=True, says=f"answers are graded by {described(program)}")
+    else:
+        says = f"answers are graded by {described(program)}: look at it, then train or eval with --trust"
+        yield Finding(check="command", ok=None, says=says)
 
 
 async def _model(prepared: Prepared, role: str, model: Model, *, call: bool) -> Finding:

@@ -25,12 +25,14 @@ from skillopt.domain.errors import (
 )
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName
+from skillopt.environments.command.assessor import CommandAssessor
 from skillopt.kernel.events import Measured, RunBegan
 from skillopt.kernel.journal import Journal, RunHandle
 from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.ports import Clock, Observer
 from skillopt.kernel.run import Run
+from skillopt.kernel.sandbox import find_sandbox
 from skillopt.kernel.view import view_of, whole
 from skillopt.train.lab import Lab, Parts
 from skillopt.train.loop import train
@@ -69,6 +71,7 @@ async def opened(
 ) -> AsyncIterator[Opened]:
     """Open a run; what is recorded is durable and let go of when this ends, however it ends."""
     config = prepared.config
+    assessor = await _assessor(prepared)
     crew = Crew(prepared)
     handle = _own(journal, name, prepared.plan_record)
     terms = Terms(
@@ -91,6 +94,7 @@ async def opened(
             optimizer=config.optimizer,
             gate=config.gate,
             judge=config.judge,
+            assessor=assessor,
         )
     )
     try:
@@ -230,6 +234,14 @@ def reason_of(error: SkilloptError | None) -> str:
     if error is None:
         return ""
     return error.cap if isinstance(error, BudgetReachedError) else type(error).__name__
+
+
+async def _assessor(prepared: Prepared) -> CommandAssessor | None:
+    """Return who runs the program that grades: one that is allowed, in a sandbox that holds, or nobody."""
+    if prepared.program is None:
+        return None
+    prepared.trust.demand(prepared.program)
+    return CommandAssessor(prepared.program, await find_sandbox())
 
 
 def _own(journal: Journal, name: str, plan: bytes) -> RunHandle:

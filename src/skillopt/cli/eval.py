@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 import msgspec
 
+from skillopt.cli.asking.trust import settle_trust
 from skillopt.cli.output import print_json, print_text, show_error
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class EvalOptions(TypedDict):
     trials: int
     workspace: Path | None
     sets: tuple[str, ...]
+    trust: bool
     as_json: bool
 
 
@@ -45,6 +47,7 @@ class EvalOptions(TypedDict):
 @click.option("--trials", default=1, show_default=True, type=click.IntRange(1, 100), help="How often each task is put.")
 @click.option("--workspace", type=click.Path(path_type=Path), help="Where answers are kept; .skillopt beside CONFIG.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change one setting; may be repeated.")
+@click.option("--trust", is_flag=True, help="Allow the program that grades the answers, until its files change.")
 @click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object on one line.")
 def command(config: Path, **options: Unpack[EvalOptions]) -> int:
     """Measure a skill on one split of CONFIG's tasks. Answers that the workspace has are not paid for again."""
@@ -52,6 +55,7 @@ def command(config: Path, **options: Unpack[EvalOptions]) -> int:
     from skillopt.app.project.prepare import prepare
 
     prepared = prepare(config, sets=options["sets"], environ=variables(), workspace=options["workspace"])
+    settle_trust(prepared, trust=options["trust"])
     examined = asyncio.run(_measure(prepared, options))
     if options["as_json"]:
         named = prepared.config.skill if options["skill"] is None else options["skill"]

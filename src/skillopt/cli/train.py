@@ -7,10 +7,11 @@ import asyncio
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 import click
 
+from skillopt.cli.asking.trust import settle_trust
 from skillopt.cli.output import print_json, print_text, show_error
 
 if TYPE_CHECKING:
@@ -20,25 +21,36 @@ if TYPE_CHECKING:
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+class TrainOptions(TypedDict):
+    """The options of the command, as click passes them."""
+
+    workspace: Path | None
+    name: str | None
+    fresh: bool
+    sets: tuple[str, ...]
+    trust: bool
+    as_json: bool
+
+
 @click.command(epilog="Example: skillopt train skillopt.yaml --set train.epochs=2")
 @click.argument("config", type=click.Path(path_type=Path))
 @click.option("--workspace", type=click.Path(path_type=Path), help="Where runs are kept; .skillopt beside CONFIG.")
 @click.option("--run", "name", help="Name the run; by default its plan's digest.")
 @click.option("--fresh", is_flag=True, help="Start another run of the same plan instead of going on.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change one setting; may be repeated.")
+@click.option("--trust", is_flag=True, help="Allow the program that grades the answers, until its files change.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on one line.")
-def command(
-    config: Path, workspace: Path | None, name: str | None, sets: tuple[str, ...], *, fresh: bool, as_json: bool
-) -> int:
+def command(config: Path, **options: Unpack[TrainOptions]) -> int:
     """Train the skill of CONFIG. The same command again goes on where it stopped, or shows the finished result."""
     from skillopt.app.environ import variables
     from skillopt.app.project.prepare import prepare
 
-    prepared = prepare(config, sets=sets, environ=variables(), workspace=workspace)
+    prepared = prepare(config, sets=options["sets"], environ=variables(), workspace=options["workspace"])
     for warning in prepared.environment.tasks.warnings:
         click.echo(f"warning: {warning}", err=True)
-    ended = asyncio.run(run_training(prepared, name=name, fresh=fresh))
-    return show_ended(ended, as_json=as_json)
+    settle_trust(prepared, trust=options["trust"])
+    ended = asyncio.run(run_training(prepared, name=options["name"], fresh=options["fresh"]))
+    return show_ended(ended, as_json=options["as_json"])
 
 
 async def run_training(prepared: Prepared, *, name: str | None, fresh: bool) -> Ended:

@@ -1,5 +1,5 @@
-"""What passes between a rule and a judge: an answer that rules alone cannot score, and what judges made of answers.
-Owns how a judge's mark joins what rules found; refuses to know who judges and how it is asked."""
+"""Answers that rules alone cannot score: what a program or a judge is still to say, and what judges made of answers.
+Owns how their word joins what rules found; refuses to know who judges and how it is asked."""
 
 from __future__ import annotations
 
@@ -23,6 +23,31 @@ class Unjudged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def scored(self, mark: Score) -> Score:
         """Return the whole score: the judge's mark is one part more beside those of the rules."""
         return mark if self.ruled is None else together(self.ruled, self.parts, mark)
+
+
+class Unassessed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An answer that wants a program: what the rules found, as so many parts, and what a judge is still to see."""
+
+    answer: str
+    ruled: Score | None = None
+    parts: int = 0
+    rubric: str | None = None
+    references: tuple[str, ...] = ()
+
+    @property
+    def case(self) -> Unjudged | None:
+        """What a judge is shown, without the word of the program; None where there is no rubric."""
+        if self.rubric is None:
+            return None
+        return Unjudged(
+            answer=self.answer, rubric=self.rubric, references=self.references, ruled=self.ruled, parts=self.parts
+        )
+
+    def scored(self, mark: Score) -> Score | Unjudged:
+        """Return the score with the program's mark as one part more, or what a judge is to add to it."""
+        whole = mark if self.ruled is None else together(self.ruled, self.parts, mark)
+        case = self.case
+        return whole if case is None else msgspec.structs.replace(case, ruled=whole, parts=self.parts + 1)
 
 
 class Agreement(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,3 +100,15 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if (self.preferred is None) == (self.cause is None):
             raise ValueError(f"The comparison on task {self.task_id!r} needs a preference or a cause, and not both.")
+
+
+def written(score: Score) -> str:
+    """Return a score as the text of a reply: the numbers on a line, then the feedback as it is, for the scrubber."""
+    return f"{score.hard!r} {score.soft!r}\n{score.feedback}"
+
+
+def read_score(text: str) -> Score:
+    """Return a written score."""
+    numbers, _, feedback = text.partition("\n")
+    hard, soft = map(float, numbers.split())
+    return Score(hard=hard, soft=soft, feedback=feedback)

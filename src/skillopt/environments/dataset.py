@@ -3,20 +3,22 @@ Owns its config section, finding the splits and the rules of a usable row; refus
 
 from __future__ import annotations
 
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
 from skillopt.domain.chat import Message
 from skillopt.domain.errors import UsageError
-from skillopt.domain.judging import Unjudged
+from skillopt.domain.judging import Unassessed, Unjudged
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split, split_counts
 from skillopt.environments import checks
 from skillopt.environments.answers import RegexAnswer, extractor
-from skillopt.environments.graders import Grader, grader
-from skillopt.environments.grading import ruled
+from skillopt.environments.command.settings import CommandSettings
+from skillopt.environments.graders import COMMAND, Grader, grader
+from skillopt.environments.grading import checked, ruled
+from skillopt.environments.home import Home
 from skillopt.environments.prompt import PromptSettings
 from skillopt.environments.rows import TaskRows, read_rows, suffixes
 
@@ -62,6 +64,7 @@ class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     split: How one file is cut; a folder is split already.
     limit: How many tasks of each split are used.
     grader: The name of the grader that measures an answer against a reference.
+    command: The program that grades, for `grader: command`.
     answer: The name of the mode that finds the answer in a reply, or a `regex`.
     prompt: Templates in place of the default prompt.
     allow_paths: Folders outside the task folder in which the files that tasks name may lie.
@@ -72,6 +75,7 @@ class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     split: SplitSettings | None = None
     limit: LimitSettings = LimitSettings()
     grader: str = "exact"
+    command: CommandSettings | None = None
     answer: str | RegexAnswer = "tag"
     prompt: PromptSettings = PromptSettings()
     allow_paths: tuple[str, ...] = ()
@@ -80,6 +84,8 @@ class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         # a misspelt name is said with its place in the config, before a file is read
         grader(self.grader)
         extractor(self.answer)
+        if (self.grader == COMMAND) is (self.command is None):
+            raise ValueError("grader: command and the section environment.command go together")
 
 
 class Dataset:
@@ -95,7 +101,7 @@ class Dataset:
     def load(cls, settings: DatasetSettings, folder: Path) -> Dataset:
         """Return the dataset of a config that stands in `folder`."""
         path = folder / settings.path
-        home = _Home(
+        home = Home(
             (path if path.is_dir() else path.parent).resolve(),
             tuple((folder / allowed).resolve() for allowed in settings.allow_paths),
         )
@@ -118,12 +124,15 @@ class Dataset:
         """Return what the target is sent; never a reference or a check."""
         return self._settings.prompt.messages(task, rendered_skill)
 
-    def grade(self, task: Task, reply: str) -> Score | Unjudged:
+    def grade(self, task: Task, reply: str) -> Score | Unjudged | Unassessed:
         """Score a reply by reference and checks, each of them one part; a rubric leaves the rest to a judge.
 
-        An empty answer is wrong by any rubric, and nobody need be asked.
+        A command takes the place of the reference. An empty answer is wrong by any rubric and any program, and nobody
+        need be asked.
         """
         answer = self._extract(reply)
+        if self._settings.command is not None:
+            return self._unassessed(task, answer, reply) if answer else _EMPTY
         if task.rubric is None:
             return ruled(task, answer, reply, self._measure)
         if not answer:
@@ -137,27 +146,15 @@ class Dataset:
             parts=parts,
         )
 
-
-class _Home(NamedTuple):
-    """Where files that tasks name may lie."""
-
-    folder: Path
-    allowed: tuple[Path, ...]
-
-    def problem(self, name: str) -> str | None:
-        """Return what is wrong with the name of a file: it must stay inside, and be there."""
-        windows, posix = PureWindowsPath(name), PurePosixPath(name)
-        plain = not (windows.anchor or posix.anchor or ".." in windows.parts)
-        homes = (self.folder, *self.allowed) if plain else self.allowed
-        try:
-            target = (self.folder / name).resolve()
-            inside = any(target.is_relative_to(home) for home in homes)
-            there = inside and bool(name.strip()) and target.exists()
-        except (OSError, RuntimeError, ValueError) as error:
-            return f"file {name!r} cannot be used: {error}"
-        if not inside:
-            return f"file {name!r} lies outside the task folder; list its folder in environment.allow_paths"
-        return None if there else f"file {name!r} does not exist in the task folder"
+    @staticmethod
+    def _unassessed(task: Task, answer: str, reply: str) -> Unassessed:
+        return Unassessed(
+            answer=answer,
+            ruled=checked(task, answer, reply) if task.checks else None,
+            parts=len(task.checks),
+            rubric=task.rubric,
+            references=task.references,
+        )
 
 
 class _Rules(NamedTuple):
@@ -166,7 +163,7 @@ class _Rules(NamedTuple):
     grader_name: str
     grader: Grader
     takes_chat: bool
-    home: _Home
+    home: Home
 
     def problem(self, task: Task) -> str | None:
         """Return what is wrong with a task, or None."""
@@ -189,7 +186,7 @@ class _Rules(NamedTuple):
         return None
 
     def _grading_problem(self, task: Task) -> str | None:
-        if task.reference is None and not task.checks and task.rubric is None:
+        if task.reference is None and not task.checks and task.rubric is None and self.grader_name != COMMAND:
             return "one of reference, checks or rubric is needed"
         if task.rubric is not None:
             return None if task.rubric.strip() else "rubric is empty"

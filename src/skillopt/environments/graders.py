@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from skillopt.domain.errors import TaskError, named
+from skillopt.domain.errors import TaskError, UsageError, named
 from skillopt.domain.scores import Score
 from skillopt.environments.documents import is_document, same_document
 from skillopt.environments.wording import apart, collapsed, normalised, spaced
+
+COMMAND = "command"
 
 _NUMBER = re.compile(
     r"(?:(?<![\w)\].])[-+])?"  # a sign, unless it stands between two operands
@@ -53,7 +55,7 @@ class Grader(NamedTuple):
 
 def grader(name: str) -> Grader:
     """Return the grader of this name."""
-    return named("grader", name, GRADERS)
+    return named("grader", name, {**GRADERS, COMMAND: _BY_PROGRAM})
 
 
 def exact(answer: str, references: tuple[str, ...]) -> Score:
@@ -241,3 +243,14 @@ GRADERS: Mapping[str, Grader] = MappingProxyType(
         "edit_distance": Grader(edit_distance, _any_text, "a text"),
     }
 )
+
+
+def _only_in_a_run(_answer: str, _references: tuple[str, ...]) -> Score:
+    """Refuse: a program runs in the sandbox of a run, or not at all."""
+    raise UsageError(
+        "The grader 'command' is a program, which runs in the sandbox and only during a run.",
+        hint="Use `skillopt eval`, or name another grader.",
+    )
+
+
+_BY_PROGRAM = Grader(_only_in_a_run, _any_text, "a text")

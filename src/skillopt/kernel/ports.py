@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
-from skillopt.domain.judging import Unjudged
+from skillopt.domain.judging import Unassessed, Unjudged
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Task, TaskSet
 from skillopt.domain.usage import Usage
@@ -48,7 +48,8 @@ class Environment(Protocol):
     """Where tasks come from, how they are put to the target, and how answers are graded.
 
     `grade` is a pure function of its arguments; its feedback is for the optimizer only and never quotes a reference.
-    What only a judge can score it returns unjudged, with what the judge is to see; asking the judge is not its affair.
+    What only a judge can score it returns unjudged, with what the judge is to see; what a program is to score first,
+    unassessed. Asking either is not its affair.
     """
 
     @property
@@ -65,8 +66,8 @@ class Environment(Protocol):
         """Return what the target is sent; never a reference or a check."""
         ...
 
-    def grade(self, task: Task, reply: str) -> Score | Unjudged:
-        """Score an answer, or leave it to a judge; raises TaskError when this task cannot be graded."""
+    def grade(self, task: Task, reply: str) -> Score | Unjudged | Unassessed:
+        """Score an answer, or leave it to a judge or a program; raises TaskError when this task cannot be graded."""
         ...
 
 

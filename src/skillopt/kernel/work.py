@@ -10,6 +10,7 @@ from typing import Literal, Protocol, get_args
 import msgspec
 
 from skillopt.domain.chat import ChatRequest, Message, Reply
+from skillopt.domain.tasks import Task
 from skillopt.domain.usage import Usage
 from skillopt.kernel.journal import Key
 from skillopt.kernel.ports import Chat
@@ -56,6 +57,14 @@ class Work(Protocol):
 
     async def perform(self) -> Reply:
         """Ask once; raises a ProviderError or AgentError."""
+        ...
+
+
+class Assessor(Protocol):
+    """Has answers scored by a program."""
+
+    def work(self, task: Task, answer: str) -> Work:
+        """Return the work of scoring this answer; its reply is a `written` score. A program that broke is an error."""
         ...
 
 

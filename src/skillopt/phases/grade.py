@@ -1,31 +1,34 @@
-"""Scores rollouts: an answer gets a score, by rules or by a judge; a failure keeps its cause and gets none.
+"""Scores rollouts: an answer gets a score, by rules, a program or a judge; a failure keeps its cause and gets none.
 Owns that distinction; refuses to know how an environment grades and what a judge is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
-from skillopt.domain.errors import TaskError
-from skillopt.domain.judging import Agreement, Unjudged
-from skillopt.domain.rollouts import Failed, Rollout
-from skillopt.domain.scores import Metric, MetricName, Scoreboard, Scored
+from skillopt.domain.errors import InternalError, TaskError
+from skillopt.domain.judging import Agreement, Unassessed, Unjudged, read_score
+from skillopt.domain.rollouts import Failed, Failure, Rollout
+from skillopt.domain.scores import Metric, MetricName, Score, Scoreboard, Scored
 from skillopt.domain.tasks import Task
 from skillopt.kernel.boundary import Attributed
 from skillopt.kernel.events import Mean, TaskScore
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
+from skillopt.kernel.work import Assessor
 from skillopt.phases.judging.marking import Judge, Paper, agreement, mark
 
 _HARD = Metric(name=MetricName.HARD)
 
 
 class Grading(msgspec.Struct, frozen=True, kw_only=True):
-    """What grades: the environment by its rules, and a judge where they leave an answer to one."""
+    """What grades: the environment by its rules, and a program and a judge where they leave an answer to one."""
 
     environment: Environment
     judge: Judge
+    assessor: Assessor | None = None
 
 
 class Grades(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,29 +39,71 @@ class Grades(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def grade(run: Run, phase: str, grading: Grading, tasks: Sequence[Task], rollouts: Sequence[Rollout]) -> Grades:
-    """Return the scores of these rollouts, in order. Where no answer needs a judge, there is no phase."""
+    """Return the scores of these rollouts of `phase`, in order; a phase of its own only where somebody is asked."""
     ruled = [_ruled(grading.environment, task, rollout) for task, rollout in zip(tasks, rollouts, strict=True)]
-    left = [(place, each) for place, each in enumerate(ruled) if isinstance(each, Unjudged)]
+    known = await _assessed(run, f"{phase}/command", grading, tasks, ruled)
+    left = [(place, each) for place, each in enumerate(known) if isinstance(each, Unjudged)]
     if not left:
-        return Grades(board=Scoreboard(tuple(row for row in ruled if isinstance(row, Scored))))
-    marked = await mark(run, phase, grading.judge, [Paper(tasks[place], case) for place, case in left])
-    rows: dict[int, Scored] = {
-        place: Scored(task_id=tasks[place].id, trial=rollouts[place].trial, score=each.score, cause=each.cause)
-        for (place, _), each in zip(left, marked, strict=True)
-    }
-    board = Scoreboard(tuple(row if isinstance(row, Scored) else rows[place] for place, row in enumerate(ruled)))
-    return Grades(board=board, agreement=agreement(marked))
+        return Grades(board=_board(tasks, rollouts, known))
+    marked = await mark(run, judging(phase), grading.judge, [Paper(tasks[place], case) for place, case in left])
+    for (place, _), each in zip(left, marked, strict=True):
+        known[place] = _Cause(str(each.cause)) if each.score is None else each.score
+    return Grades(board=_board(tasks, rollouts, known), agreement=agreement(marked))
 
 
-def _ruled(environment: Environment, task: Task, rollout: Rollout) -> Scored | Unjudged:
+def judging(phase: str) -> str:
+    """Return the name of the phase in which a judge marks the answers of this one."""
+    return f"{phase}/judge"
+
+
+class _Cause(NamedTuple):
+    """Why an answer has no score."""
+
+    words: str
+
+
+_Known = Score | Unjudged | _Cause
+
+
+def _board(tasks: Sequence[Task], rollouts: Sequence[Rollout], known: Sequence[_Known]) -> Scoreboard:
+    return Scoreboard(
+        tuple(
+            Scored(task_id=task.id, trial=rollout.trial, score=each)
+            if isinstance(each, Score)
+            else Scored(task_id=task.id, trial=rollout.trial, cause=each.words)
+            for task, rollout, each in zip(tasks, rollouts, known, strict=True)
+            if not isinstance(each, Unjudged)
+        )
+    )
+
+
+async def _assessed(
+    run: Run, phase: str, grading: Grading, tasks: Sequence[Task], ruled: Sequence[_Known | Unassessed]
+) -> list[_Known]:
+    """Have the program score what is left to it; where it broke there is a cause and no score."""
+    waiting = [(place, each) for place, each in enumerate(ruled) if isinstance(each, Unassessed)]
+    known = {place: each for place, each in enumerate(ruled) if not isinstance(each, Unassessed)}
+    if waiting:
+        if grading.assessor is None:
+            raise InternalError("An answer wants a program, and this run was given none.")
+        works = [grading.assessor.work(tasks[place], each.answer) for place, each in waiting]
+        outcomes = await run.do(phase, "assess", works)
+        for (place, each), outcome in zip(waiting, outcomes, strict=True):
+            if isinstance(outcome, Failure):
+                known[place] = _Cause(f"command: {outcome.message}")
+            else:
+                known[place] = each.scored(read_score(outcome.text))
+    return [known[place] for place in range(len(ruled))]
+
+
+def _ruled(environment: Environment, task: Task, rollout: Rollout) -> _Known | Unassessed:
     if isinstance(rollout, Failed):
-        return Scored(task_id=task.id, trial=rollout.trial, cause=rollout.failure.kind)
+        return _Cause(rollout.failure.kind)
     try:
         with Attributed(TaskError, f"Grading task {task.id!r}"):
-            score = environment.grade(task, rollout.text)
+            return environment.grade(task, rollout.text)
     except TaskError as error:
-        return Scored(task_id=task.id, trial=rollout.trial, cause=str(error))
-    return score if isinstance(score, Unjudged) else Scored(task_id=task.id, trial=rollout.trial, score=score)
+        return _Cause(str(error))
 
 
 def mean_of(board: Scoreboard) -> Mean:

@@ -50,7 +50,7 @@ def grades(
     judge = Judge(asker=Asker(verb="judge", role="judge", chat=bench.chat, max_tokens=200), settings=JudgeSettings())
 
     async def work(run: Run) -> Grades:
-        return await grade(run, "val/judge", Grading(environment=moody(), judge=judge), tasks, rollouts)
+        return await grade(run, "val", Grading(environment=moody(), judge=judge), tasks, rollouts)
 
     return bench.live(work, observers=observers)
 

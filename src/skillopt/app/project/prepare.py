@@ -14,10 +14,12 @@ from skillopt.app.models import references
 from skillopt.app.project.prompts import read_prompts
 from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.project.skills import read_skill
+from skillopt.app.project.trust import Trust
 from skillopt.app.settings.load import load
 from skillopt.domain.errors import UsageError, unknown_name
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
+from skillopt.environments.command.program import Program, read_program
 from skillopt.environments.dataset import Dataset
 from skillopt.phases.prompting import Prompts
 from skillopt.train.plan import Plan
@@ -37,6 +39,8 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     plan_record: bytes
     digest: str
     scrub: Callable[[str], str]
+    program: Program | None = None
+    trust: Trust = Trust()
 
     @property
     def default_name(self) -> str:
@@ -71,7 +75,9 @@ def prepare(
         test=config.test,
     )
     prompts = read_prompts(root, config.prompts, scrub)
-    record = plan_bytes(config, skill, tasks, prompts)
+    command = config.environment.command
+    program = None if command is None else read_program(command, root, root / config.environment.path)
+    record = plan_bytes(config, skill, tasks, prompts, None if program is None else program.digest)
     return Prepared(
         config=config,
         root=root,
@@ -82,6 +88,8 @@ def prepare(
         plan=plan,
         plan_record=record,
         digest=hashlib.sha256(record).hexdigest(),
+        program=program,
+        trust=Trust.of(environ),
     )
 
 

@@ -160,10 +160,13 @@ def _failure(error: SkilloptError) -> Failure:
 
 
 def _charge(error: ProviderError | AgentError, worst: Usage) -> Usage:
-    """What a failed attempt costs: what it says itself; an error status is not billed; all else may be, in full."""
+    """What a failed attempt costs: what it says itself; an error status is not billed; all else may be, in full.
+
+    What can cost nothing, such as a program on this machine, has cost nothing.
+    """
     if isinstance(error, ProviderError):
         if error.usage is not None:
             return msgspec.structs.replace(error.usage, calls=1)
         if error.status is not None and error.status >= _HTTP_ERROR:
             return Usage(calls=1)
-    return msgspec.structs.replace(worst, calls=1)
+    return worst if worst == NOTHING else msgspec.structs.replace(worst, calls=1)

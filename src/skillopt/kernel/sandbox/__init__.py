@@ -6,6 +6,6 @@ refuses to know what the code is for.
 
 from skillopt.kernel.sandbox.confinement import Confinement, Tier
 from skillopt.kernel.sandbox.sandbox import Sandbox
-from skillopt.kernel.sandbox.selftest import Probed, find_sandbox, probe
+from skillopt.kernel.sandbox.selftest import Probed, find_sandbox, interpreter, probe
 
-__all__ = ["Confinement", "Probed", "Sandbox", "Tier", "find_sandbox", "probe"]
+__all__ = ["Confinement", "Probed", "Sandbox", "Tier", "find_sandbox", "interpreter", "probe"]

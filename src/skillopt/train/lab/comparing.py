@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from skillopt.domain.judging import Unjudged
+from skillopt.domain.judging import Unassessed, Unjudged
 from skillopt.domain.progress.state import Gated, Standing
 from skillopt.domain.rollouts import Answered, Rollout
 from skillopt.domain.skill import Skill
@@ -68,4 +68,6 @@ class Comparing:
         if not isinstance(answer, Answered):
             return None
         found = self._environment.grade(task, answer.text)
+        if isinstance(found, Unassessed):
+            return found.case
         return found if isinstance(found, Unjudged) else None

@@ -14,7 +14,7 @@ from skillopt.domain.tasks import Task
 from skillopt.kernel.events import AnswersJudged, BatchGraded, Measured, StepBegan
 from skillopt.kernel.work import Work
 from skillopt.phases.consolidate.pairs import Side
-from skillopt.phases.grade import Grading, facts_of, grade, mean_of, means_by_type
+from skillopt.phases.grade import Grading, facts_of, grade, judging, mean_of, means_by_type
 from skillopt.phases.judging.marking import Judge
 from skillopt.phases.reflect import Graded
 from skillopt.phases.rollout import Rollouts, rollout
@@ -30,7 +30,9 @@ class Measuring:
         self._environment = parts.environment
         self._target = parts.staff.at("rollout")
         self._grading = Grading(
-            environment=parts.environment, judge=Judge(asker=parts.staff.at("judge"), settings=parts.judge)
+            environment=parts.environment,
+            judge=Judge(asker=parts.staff.at("judge"), settings=parts.judge),
+            assessor=parts.assessor,
         )
         self._teller = teller
 
@@ -106,8 +108,7 @@ class Measuring:
         self, phase: str, works: Sequence[Work], tasks: Sequence[Task], trial: int = 0
     ) -> tuple[tuple[Rollout, ...], Scoreboard]:
         rollouts = await rollout(self._run, phase, works, tasks, trial)
-        judging = f"{phase}/judge"
-        grades = await grade(self._run, judging, self._grading, tasks, rollouts)
+        grades = await grade(self._run, phase, self._grading, tasks, rollouts)
         if grades.agreement is not None:
-            self._run.emit(AnswersJudged(path=judging, agreement=grades.agreement))
+            self._run.emit(AnswersJudged(path=judging(phase), agreement=grades.agreement))
         return rollouts, grades.board

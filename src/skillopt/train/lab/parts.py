@@ -10,7 +10,7 @@ from skillopt.domain.skill import SKILL_FILE, Candidate, Change, Draft, Edit, Sk
 from skillopt.kernel.events import CandidateMade, EditFact, SkillKept, Warned
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
-from skillopt.kernel.work import Staff
+from skillopt.kernel.work import Assessor, Staff
 from skillopt.phases.aggregate import AggregateSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
@@ -33,6 +33,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     optimizer: OptimizerSettings = OptimizerSettings()
     gate: GateSettings = GateSettings()
     judge: JudgeSettings = JudgeSettings()
+    assessor: Assessor | None = None
 
     def author(self) -> Author:
         """Return the optimizer at work on this run."""

@@ -1,0 +1,55 @@
+"""Which programs of projects this person has allowed to run, each by the digest of all it consists of.
+Owns where that is kept: with the person, never in a project, which could bring its own permission along."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from skillopt.domain.errors import StoreError, UsageError
+from skillopt.environments.command.program import Program
+from skillopt.store.files import make_folder, write_atomic
+
+
+class Trust(msgspec.Struct, frozen=True, kw_only=True):
+    """What was allowed; with no folder nothing was, and nothing can be."""
+
+    folder: Path | None = None
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Trust:
+        """Return the trust of the person whose environment this is."""
+        home, state = environ.get("HOME", ""), environ.get("XDG_STATE_HOME", "")
+        if state.startswith("/"):
+            return cls(folder=Path(state) / "skillopt" / "trusted")
+        return cls(folder=Path(home) / ".local" / "state" / "skillopt" / "trusted") if home.startswith("/") else cls()
+
+    def has(self, program: Program) -> bool:
+        """Say whether exactly this program was allowed."""
+        return self.folder is not None and (self.folder / program.digest).is_file()
+
+    def grant(self, program: Program) -> None:
+        """Allow this program, until a byte of it changes."""
+        if self.folder is None:
+            raise UsageError("There is nowhere to keep that this program is trusted.", hint="Set HOME.")
+        try:
+            make_folder(self.folder)
+            write_atomic(self.folder / program.digest, f"{described(program)}\n".encode())
+        except OSError as error:
+            raise StoreError(f"{self.folder} cannot be written: {error.strerror}.", hint="Make way for it.") from error
+
+    def demand(self, program: Program) -> None:
+        """Refuse a program that was not allowed."""
+        if not self.has(program):
+            raise UsageError(
+                f"environment.command would run {described(program)}, which you have not allowed yet.",
+                hint="Look at these files, then run the same command with --trust; it holds until they change.",
+            )
+
+
+def described(program: Program) -> str:
+    """Return a program in words."""
+    files = ", ".join(name for name, _ in program.files)
+    return f"`{' '.join(program.run)}`" + (f" with {files}" if files else "") + f" (digest {program.digest[:12]})"

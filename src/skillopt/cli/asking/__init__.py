@@ -1,0 +1,1 @@
+"""Questions put to the person at the terminal."""
