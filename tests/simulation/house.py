@@ -23,7 +23,7 @@ from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.kernel.ports import Chat, Environment, Observer
 from skillopt.kernel.run import Run
 from skillopt.kernel.view import RunView, view_of, whole
-from skillopt.kernel.work import STAGES, Asker, Staff, Stage
+from skillopt.kernel.work import STAGES, Asker, Assessor, Staff, Stage
 from skillopt.phases.aggregate import AggregateSettings
 from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
 from skillopt.phases.gate import GateSettings
@@ -101,6 +101,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     aggregate: AggregateSettings = AggregateSettings()
     gate: GateSettings = GateSettings()
     judge: JudgeSettings = JudgeSettings()
+    assessor: Assessor | None = None
     scrub: Callable[[str], str] = unscrubbed
     prelude: Prelude = nothing_first
     wire: Callable[[ScriptedChat], Chat] = as_it_is
@@ -247,6 +248,7 @@ class Session:
                 optimizer=home.plan.optimizer,
                 gate=home.gate,
                 judge=home.judge,
+                assessor=home.assessor,
             )
         )
         home.prelude(run, staff.at("rollout"), home.environment)

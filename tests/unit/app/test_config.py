@@ -114,7 +114,7 @@ VARIED = {
     "stop.target": "0.9",
     "test": "[best]",
 }
-CONTENT = {"skill"}  # by its text, not by its path
+CONTENT = {"skill", "environment.command"}  # by what is in the files, not by their paths: see test_prepare
 ONE_VALUE = {"environment.kind", "models.target.backend", "models.judge.backend", "optimizer.mode"}
 
 

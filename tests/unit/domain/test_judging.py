@@ -1,8 +1,19 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from skillopt.domain.judging import Agreement, Comparison, Preference, Unjudged, disagreement
+from skillopt.domain.judging import (
+    Agreement,
+    Comparison,
+    Preference,
+    Unassessed,
+    Unjudged,
+    disagreement,
+    read_score,
+    written,
+)
 from skillopt.domain.scores import Score
 
 
@@ -62,3 +73,29 @@ def test_agreements_of_many_phases_add_up_to_one_rate() -> None:
 def test_a_comparison_has_a_preference_or_a_cause(preferred: Preference | None, cause: str | None) -> None:
     with pytest.raises(ValueError, match="a preference or a cause"):
         Comparison(task_id="a", preferred=preferred, cause=cause)
+
+
+HALF = Score(hard=0.0, soft=0.5, feedback="Half of it.")
+RIGHT = Score(hard=1.0, soft=1.0)
+
+
+def test_a_program_is_one_part_beside_the_rules() -> None:
+    assert Unassessed(answer="a").scored(HALF) == HALF
+    both = Unassessed(answer="a", ruled=RIGHT, parts=3).scored(HALF)
+    assert both == Score(hard=0.0, soft=0.875, feedback="Half of it.")
+
+
+def test_a_judge_comes_after_the_program_and_sees_nothing_of_it() -> None:
+    left = Unassessed(answer="a", ruled=RIGHT, parts=1, rubric="r", references=("b",))
+    case = left.scored(HALF)
+    assert isinstance(case, Unjudged)
+    assert (case.answer, case.rubric, case.references, case.parts) == ("a", "r", ("b",), 2)
+    assert case.scored(RIGHT) == Score(hard=0.0, soft=2.5 / 3, feedback="Half of it.")
+    assert left.case == Unjudged(answer="a", rubric="r", references=("b",), ruled=RIGHT, parts=1)
+    assert Unassessed(answer="a").case is None
+
+
+@given(hard=st.sampled_from([0.0, 1.0]), soft=st.floats(0, 1), feedback=st.text(max_size=20))
+def test_a_written_score_is_read_as_it_was(hard: float, soft: float, feedback: str) -> None:
+    score = Score(hard=hard, soft=soft, feedback=feedback)
+    assert read_score(written(score)) == score

@@ -2,11 +2,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skillopt.domain.errors import TaskError
-from skillopt.domain.judging import Agreement, Unjudged
+import msgspec
+
+from skillopt.domain.chat import Reply
+from skillopt.domain.errors import CrashedError, TaskError
+from skillopt.domain.judging import Agreement, Unassessed, Unjudged, written
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.scores import Score
-from skillopt.domain.tasks import Task
+from skillopt.domain.tasks import Check, Task
+from skillopt.domain.usage import NOTHING, Usage
+from skillopt.environments.command.settings import CommandSettings
 from skillopt.environments.dataset import Dataset, DatasetSettings
 from skillopt.kernel.events import PhaseBegan, TaskScore
 from skillopt.kernel.run import Run
@@ -31,7 +36,7 @@ def nobody_asks(_asked: str, _before: int) -> object:
 class Moody(Dataset):
     """Cannot grade one of the tasks."""
 
-    def grade(self, task: Task, reply: str) -> Score | Unjudged:
+    def grade(self, task: Task, reply: str) -> Score | Unjudged | Unassessed:
         """Score an answer."""
         if reply == "?":
             raise TaskError("There is no telling.")
@@ -127,3 +132,77 @@ def test_where_nothing_is_left_to_a_judge_there_is_no_phase() -> None:
     assert [row.score is not None for row in found.board.rows] == [True, True]
     assert found.agreement is None
     assert not [fact for fact in notebook.facts if isinstance(fact, PhaseBegan)]
+
+
+class Shelf:
+    """Scores answers by a table; what is not on it breaks the program."""
+
+    def __init__(self, scores: dict[str, Score]) -> None:
+        self.scores = scores
+        self.asked: list[str] = []
+
+    def work(self, task: Task, answer: str) -> Looking:
+        """Return the work of looking an answer up."""
+        return Looking(f"{task.id} {answer}".encode(), self, answer)
+
+
+class Looking(msgspec.Struct, frozen=True):
+    """Looking one answer up."""
+
+    key: bytes
+    shelf: Shelf
+    answer: str
+    role: str = ""
+    account: str = "shelf"
+
+    def worst(self) -> Usage:
+        """Nothing."""
+        return NOTHING
+
+    async def perform(self) -> Reply:
+        """Look."""
+        self.shelf.asked.append(self.answer)
+        if self.answer not in self.shelf.scores:
+            raise CrashedError("The command grader ended with 3.")
+        return Reply(text=written(self.shelf.scores[self.answer]), usage=NOTHING)
+
+
+COMMANDED = (
+    Task(id="a", input="q"),
+    Task(id="b", input="q", checks=(Check("contains", "y"),)),
+    Task(id="c", input="q", rubric="Is it kind?"),
+    Task(id="d", input="q"),
+    Task(id="e", input="q"),
+    Task(id="f", input="q", rubric="Is it kind?"),
+)
+
+
+def test_a_program_scores_its_part_and_what_it_cannot_score_has_a_cause_and_no_score() -> None:
+    settings = DatasetSettings(path="tasks", grader="command", command=CommandSettings(run=("sh",)))
+    shelf = Shelf({"no": Score(hard=0.0, soft=0.5, feedback="Half."), "yes": Score(hard=1.0, soft=1.0)})
+    bench = Bench(ScriptedChat(judge_who(lambda asked, _: {"score": 0.9}), model="judge"))
+    judge = Judge(asker=Asker(verb="judge", role="judge", chat=bench.chat, max_tokens=200), settings=JudgeSettings())
+    grading = Grading(environment=Dataset(settings, house().environment.tasks), judge=judge, assessor=shelf)
+    rollouts: list[Rollout] = [
+        answered("a", "yes"),
+        answered("b", "no"),
+        answered("c", "yes"),
+        failed("d"),
+        answered("e", " "),
+    ]
+    rollouts.append(answered("f", "broken"))
+    seen = Notebook()
+
+    async def work(run: Run) -> Grades:
+        return await grade(run, "val", grading, COMMANDED, rollouts)
+
+    found = bench.live(work, observers=[seen])
+    rows = [None if row.score is None else (row.score.hard, row.score.soft) for row in found.board.rows]
+    assert rows == [(1.0, 1.0), (0.0, 0.25), (1.0, 0.95), None, (0.0, 0.0), None]
+    assert found.board.rows[3].cause == "UnavailableError"
+    assert found.board.rows[5].cause == "command: The command grader ended with 3."
+    assert found.agreement == Agreement(answers=1)
+    assert [fact.path for fact in seen.facts if isinstance(fact, PhaseBegan)] == ["val/command", "val/judge"]
+    assert sorted(shelf.asked) == ["broken", "no", "yes", "yes"]
+    assert bench.live(work) == found
+    assert sorted(shelf.asked) == ["broken", "no", "yes", "yes"]

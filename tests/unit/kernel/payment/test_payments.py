@@ -5,9 +5,16 @@ import asyncio
 import pytest
 
 from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
-from skillopt.domain.errors import AuthError, BudgetReachedError, RateLimitedError, SkilloptError, UnavailableError
+from skillopt.domain.errors import (
+    AuthError,
+    BudgetReachedError,
+    CrashedError,
+    RateLimitedError,
+    SkilloptError,
+    UnavailableError,
+)
 from skillopt.domain.rollouts import Failure
-from skillopt.domain.usage import Caps, Usage
+from skillopt.domain.usage import NOTHING, Caps, Usage
 from skillopt.kernel.events import AttemptFailed, Signal, SlotsChanged
 from skillopt.kernel.journal import Ref, Spent
 from skillopt.kernel.limits.ledger import Ledger
@@ -130,6 +137,18 @@ def test_what_a_failed_attempt_is_charged(error: SkilloptError, charged: Usage) 
     assert (spent.attempts, spent.failed, spent.lost) == (2, 1, 0)
     assert spent.failed_usage == charged
     assert spent.charged == office.ledger.settled == charged + COST
+
+
+def test_what_can_cost_nothing_has_cost_nothing_when_it_breaks() -> None:
+    class Free(Script):
+        def worst(self, request: ChatRequest) -> Usage:
+            """No call."""
+            return NOTHING
+
+    office, outcome = paid(Free(CrashedError("broken")), Caps(calls=0))
+    assert outcome == Failure(kind="CrashedError", who="agent", message="broken")
+    assert office.spent.charged == office.ledger.settled == NOTHING
+    assert office.spent.failed == 1
 
 
 def test_after_the_last_attempt_the_failure_is_the_outcome() -> None:
