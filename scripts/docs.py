@@ -22,12 +22,13 @@ from skillopt.app.config import Config
 from skillopt.app.settings.schema import describe
 from skillopt.cli.main import program
 from skillopt.domain import errors
-from skillopt.domain.judging import Agreement, Unjudged
+from skillopt.domain.judging import Agreement, Unassessed, Unjudged
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Check
 from skillopt.domain.usage import Usage
 from skillopt.environments.answers import MODES
 from skillopt.environments.checks import OPERATORS
+from skillopt.environments.command.settings import CommandSettings
 from skillopt.environments.graders import GRADERS
 from skillopt.kernel import events, journal, ports
 from skillopt.kernel.events import facts
@@ -251,7 +252,10 @@ def ports_page() -> str:
     for port in port_classes():
         members = [_member(name, value) for name, value in vars(port).items() if not name.startswith("_")]
         parts += [f"## `{port.__name__}`", words(port), "\n".join(members)]
-    parts += ["## Values of grading", *(_fact(f"`{shape.__name__}`", shape, "###") for shape in (Score, Unjudged))]
+    parts += [
+        "## Values of grading",
+        *(_fact(f"`{shape.__name__}`", shape, "###") for shape in (Score, Unjudged, Unassessed)),
+    ]
     parts += ["## Values of the journal", *(_fact(f"`{shape.__name__}`", shape, "###") for shape in _shapes(journal))]
     return page("Ports", *parts)
 
@@ -288,6 +292,24 @@ def checks_page() -> str:
         table(["mode", "what it returns"], [*answers, ["`regex: PATTERN`", "Return the last match of the pattern."]]),
         "## Against a reference: `environment.grader`",
         table(["grader", "a reference must be", "what it returns"], graders),
+        "## By a program: `grader: command`",
+        "A program of yours measures the answer; a task then needs no reference. For each answer it is started in a "
+        "fresh folder with `answer.txt`, `task.json` (`input`, `context` and `reference`, a list) and the files of "
+        "`environment.command.files`; nothing of any other task is there. It runs in the sandbox: no network, nothing "
+        "else to read but the system, bounds on time, memory and processes. No more of them run at once than there "
+        'are processors. As its last line it prints `{"score": 0.5}`, from 0 to 1; `hard` (true or false) and '
+        "`feedback` may be added. Without `hard` only a score of 1 is right. A program that crashes, takes too long or "
+        "prints something else leaves the answer without a score: that is a failure with its cause, never a 0. What "
+        "was graded is not graded again until the program, the task or the answer changes. Where a task has checks "
+        "or a rubric besides, the program counts as one more part, and an empty answer is wrong without being run.",
+        "The first time, and after each change of the program, `--trust` or a yes at the terminal must allow it; that "
+        "is kept with you, not in the project. Without a sandbox it does not run. If the program runs the answer as "
+        "code, it must do so in a process of its own and catch its output: code in an answer can read what lies in "
+        "the folder, and could otherwise print the verdict.",
+        table(
+            ["setting", "what it is"],
+            [[f"`environment.command.{name}`", said] for name, said in sentences(CommandSettings).items()],
+        ),
         "## By rules: `checks` of a task",
         f"{words(Check)} `hard` is 1 when all hold, `soft` is the share that does. Texts are compared without regard "
         "to case; patterns are not. Where a task has both, the reference counts as one more check.",

@@ -69,7 +69,8 @@ except OSError:
     pass
 names = sorted(name for name in os.listdir(".") if name != ".tmp")
 found += [] if names == ["answer.txt", "grade.py", "task.json"] else names
-found += sorted(set(os.environ) - set("HOME LANG LC_CTYPE PATH PWD PYTHONDONTWRITEBYTECODE PYTHONHASHSEED TMPDIR".split()))
+known = "HOME LANG LC_CTYPE PATH PWD PYTHONDONTWRITEBYTECODE PYTHONHASHSEED TMPDIR".split()
+found += sorted(set(os.environ) - set(known))
 print(json.dumps({{"score": float(not found), "feedback": str(found)}}))
 """
 

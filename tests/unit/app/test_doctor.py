@@ -112,3 +112,19 @@ def test_a_judge_of_its_own_is_asked_too(server: ThreadedServer, tmp_path: Path)
     assert "judged once by models.judge" in found["judge"].says
     assert found["models.judge"].ok is True
     assert [request.model for request in server.log("echo")] == ["target", "opt", "judge"]
+
+
+def test_the_program_that_grades_is_named_with_what_it_still_needs(tmp_path: Path) -> None:
+    command = {"run": ["sh", "grade.sh"], "files": ["grade.sh"], "verdict": "exit"}
+    environment = {"path": "tasks", "grader": "command", "command": command}
+    path = write_project(tmp_path, settings(environment=environment))
+    (tmp_path / "grade.sh").write_text("true")
+    found = examined(path)
+    assert "`sh grade.sh` with grade.sh" in found["command"].says
+    if found["sandbox"].ok:
+        assert found["command"].ok is None
+        assert "--trust" in found["command"].says
+    else:
+        assert found["command"].ok is False
+        assert "none holds here" in found["command"].says
+    assert "command" not in examined(write_project(tmp_path / "plain"))

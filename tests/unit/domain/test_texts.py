@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import msgspec
 
-from skillopt.domain.texts import with_texts
+from skillopt.domain.texts import with_texts, without
 
 
 class Inner(msgspec.Struct, frozen=True):
@@ -26,3 +26,8 @@ def test_every_text_is_changed_and_nothing_else() -> None:
 def test_nothing_stays_nothing() -> None:
     value = Outer(None, ("", 0), (), [], {})
     assert with_texts(value, str.upper) == value
+
+
+def test_a_text_without_quotes() -> None:
+    assert without("It is Paris, PARIS, not (a+b).", [" paris ", "(a+b)"]) == "It is […], […], not […]."
+    assert without("It is 42.", ["42", ""]) == "It is 42."

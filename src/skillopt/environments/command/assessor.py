@@ -18,6 +18,7 @@ from skillopt.domain.errors import AgentTimeoutError, CrashedError
 from skillopt.domain.judging import written
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Task
+from skillopt.domain.texts import without
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.environments.command.program import ANSWER, TASK, Program
 from skillopt.kernel.boundary import Attributed
@@ -85,7 +86,8 @@ class CommandAssessor:
                 _lay_out(bounds.work, self._program, task, answer)
                 finished = await self._box.run(self._program.argv, bounds, env=_ENV)
                 score = _score(self._program, finished, (self._box.inside(bounds), str(bounds.work)))
-        return Reply(text=written(score), usage=NOTHING, seconds=finished.seconds)
+        told = msgspec.structs.replace(score, feedback=without(score.feedback, task.references)[:_LONGEST_FEEDBACK])
+        return Reply(text=written(told), usage=NOTHING, seconds=finished.seconds)
 
     def _bounds(self, place: str) -> Confinement:
         seconds = self._program.seconds
@@ -144,7 +146,7 @@ def _score(program: Program, finished: Finished, places: tuple[str, ...]) -> Sco
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
         raise _broken(f"printed no verdict as its last line ({error})", finished.stderr, places) from error
     hard = said.score == 1 if said.hard is None else said.hard
-    return Score(hard=float(hard), soft=said.score, feedback=said.feedback[:_LONGEST_FEEDBACK])
+    return Score(hard=float(hard), soft=said.score, feedback=said.feedback)
 
 
 def _broken(what: str, stderr: bytes, places: tuple[str, ...]) -> CrashedError:

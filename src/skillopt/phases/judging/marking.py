@@ -3,7 +3,6 @@ Owns the reply contract and what readings come to; refuses to know what a mark d
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from statistics import median
 from typing import Annotated
@@ -14,6 +13,7 @@ from skillopt.domain.chat import Message
 from skillopt.domain.judging import Agreement, Unjudged, disagreement
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Task
+from skillopt.domain.texts import without
 from skillopt.kernel.dialogue import Conversation, Unusable, converse
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Asker
@@ -22,7 +22,6 @@ from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.phases.prompting import shipped_prompt, shortened
 
 _LONGEST_REASON = 1000
-_SHORTEST_SECRET = 4  # a reference below this stands in too many sentences by chance
 
 
 class MarkReply(msgspec.Struct, frozen=True):
@@ -92,14 +91,6 @@ def _marked(paper: Paper, replies: Sequence[MarkReply | Unusable], settings: Jud
         return Marked(score=None, cause=f"judge: {lost.kind}", passes=passes)
     middle = median(reply.score for reply in read)
     nearest = min(read, key=lambda reply: abs(reply.score - middle))
-    reason = shortened(_without(nearest.reason, paper.case.references), _LONGEST_REASON)
+    reason = shortened(without(nearest.reason, paper.case.references), _LONGEST_REASON)
     score = Score(hard=float(middle >= settings.threshold), soft=middle, feedback=reason)
     return Marked(score=paper.case.scored(score), cause=None, passes=passes)
-
-
-def _without(reason: str, references: Sequence[str]) -> str:
-    """Return a reason that quotes no reference, since it is shown where references may not be."""
-    for reference in references:
-        if len(reference.strip()) >= _SHORTEST_SECRET:
-            reason = re.sub(re.escape(reference.strip()), "[…]", reason, flags=re.IGNORECASE)
-    return reason

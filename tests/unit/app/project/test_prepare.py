@@ -147,3 +147,26 @@ def test_prompts_of_ones_own_name_a_run_by_their_text_and_not_by_their_place(tmp
     assert here.digest != with_prompt("mine", "Task: rank\nOther.").digest
     assert here.digest != prepared(tmp_path / "plain").digest
     assert "expected" not in refusal(tmp_path / "none", prompts="nowhere")
+
+
+def test_the_program_that_grades_counts_by_its_contents(tmp_path: Path) -> None:
+    command = {"run": ["sh", "grade.sh"], "files": ["grade.sh"], "verdict": "exit"}
+    path = write_project(tmp_path, settings(environment={"path": "tasks", "grader": "command", "command": command}))
+    (tmp_path / "grade.sh").write_text("true")
+    before = prepare(path, environ={})
+    (tmp_path / "grade.sh").write_text("false")
+    after = prepare(path, environ={})
+    assert before.program is not None
+    assert after.program is not None
+    assert before.program.digest != after.program.digest
+    assert before.default_name != after.default_name
+    assert prepare(path, environ={}).default_name == after.default_name
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"path": "tasks", "grader": "command"}, {"path": "tasks", "command": {"run": ["sh"]}}],
+)
+def test_the_grader_command_and_its_section_go_together(tmp_path: Path, environment: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="go together"):
+        prepare(write_project(tmp_path, settings(environment=environment)), environ={})

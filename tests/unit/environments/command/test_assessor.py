@@ -19,7 +19,7 @@ from skillopt.environments.command.program import Program
 from skillopt.kernel.process import Finished
 from skillopt.kernel.sandbox import Confinement
 
-TASK = Task(id="secret-id", input="What is it?", context="Here.", reference=("42", "43"), rubric="Be kind.")
+TASK = Task(id="secret-id", input="What is it?", context="Here.", reference=("4711", "cargo"), rubric="Be kind.")
 
 
 class Box:
@@ -79,7 +79,11 @@ def test_the_program_finds_its_files_the_answer_and_the_task_and_nothing_else() 
     assessed(box, answer="größer\n")
     assert sorted(box.seen) == ["answer.txt", "grade.sh", "lib/part.sh", "task.json"]
     assert box.seen["answer.txt"].decode() == "größer\n"
-    assert json.loads(box.seen["task.json"]) == {"input": "What is it?", "context": "Here.", "reference": ["42", "43"]}
+    assert json.loads(box.seen["task.json"]) == {
+        "input": "What is it?",
+        "context": "Here.",
+        "reference": ["4711", "cargo"],
+    }
     (bounds,) = box.bounds
     assert (bounds.seconds, bounds.cpu_seconds, bounds.memory_mb) == (2.5, 3, 99)
 
@@ -105,6 +109,7 @@ def test_every_answer_has_a_fresh_folder_that_is_gone_afterwards() -> None:
         ),
         ('{"score": 1, "hard": false}', Score(hard=0.0, soft=1.0)),
         ('{"score": 0.5, "feedback": "two\\nlines"}', Score(hard=0.0, soft=0.5, feedback="two\nlines")),
+        ('{"score": 0, "feedback": "Not 4711 or cArGo."}', Score(hard=0.0, soft=0.0, feedback="Not […] or […].")),
         ('{"score": 0, "feedback": "' + "x" * 2000 + '"}', Score(hard=0.0, soft=0.0, feedback="x" * 1000)),
     ],
 )
