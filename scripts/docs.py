@@ -105,7 +105,8 @@ def config_page() -> str:
     """Return the page of all settings."""
     places: dict[Shape, list[str]] = {}
     for path, shape in sections(Config):
-        places.setdefault(shape, []).append(path)
+        if path not in places.setdefault(shape, []):
+            places[shape].append(path)
     parts = [
         "A configuration is a YAML or TOML file. Paths in it start from its folder. Values come, the later over the "
         "earlier, from the defaults below, the file named by `extends:`, the file itself, variables such as "

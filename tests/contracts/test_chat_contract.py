@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator
+from typing import Literal, TypedDict
 
 import pytest
 
+from skillopt.backends.anthropic import AnthropicChat, AnthropicSettings
+from skillopt.backends.azure.chat import AzureSettings, azure_chat
+from skillopt.backends.completions import CompletionsChat, CompletionsSettings
 from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings
+from skillopt.domain.errors import RateLimitedError
 from skillopt.kernel.ports import Chat
 from skillopt.testing.broken_chats import BROKEN_CHATS
-from skillopt.testing.chat_contract import ChatContract, broken_promises
+from skillopt.testing.chat_contract import ChatContract, broken_promises, outcome, plain_request
 from skillopt.testing.clock import run_virtual
 from skillopt.testing.scripted import ScriptedChat
 from skillopt.testing.server import ThreadedServer, serve_in_thread
@@ -59,18 +64,105 @@ class OverHttp(ChatContract):
         return sum(role.in_flight for role in self.server.stats(scenario).values())
 
 
+class Quick(TypedDict):
+    """What every wired backend is told here, so that silence is given up within a second."""
+
+    model: str
+    stream: bool
+    timeout: float
+    stall_seconds: float
+
+
+def quick(*, stream: bool) -> Quick:
+    return Quick(model="target", stream=stream, timeout=1.0, stall_seconds=1.0)
+
+
 class TestOpenAIChat(OverHttp):
     stream = False
+    api: Literal["chat", "responses"] = "chat"
 
     def make(self, scenario: str) -> Chat:
-        url = self.server.url(scenario)
-        return OpenAIChat(
-            OpenAISettings(base_url=url, model="target", stream=self.stream, timeout=1.0, stall_seconds=1.0)
-        )
+        settings = OpenAISettings(base_url=self.server.url(scenario), api=self.api, **quick(stream=self.stream))
+        return OpenAIChat(settings)
 
 
 class TestOpenAIChatStreaming(TestOpenAIChat):
     stream = True
+
+
+class TestOpenAIResponses(TestOpenAIChat):
+    api = "responses"
+
+
+class TestOpenAIResponsesStreaming(TestOpenAIResponses):
+    stream = True
+
+
+class TestCompletions(OverHttp):
+    stream = False
+
+    def make(self, scenario: str) -> Chat:
+        url = self.server.url(scenario)
+        return CompletionsChat(CompletionsSettings(base_url=url, **quick(stream=self.stream)))
+
+
+class TestCompletionsStreaming(TestCompletions):
+    stream = True
+
+
+class TestAnthropic(OverHttp):
+    stream = False
+
+    def make(self, scenario: str) -> Chat:
+        url = self.server.url(scenario)
+        return AnthropicChat(AnthropicSettings(base_url=url, **quick(stream=self.stream)), api_key="sk-ant-key")
+
+
+class TestAnthropicStreaming(TestAnthropic):
+    stream = True
+
+
+class TestAzure(OverHttp):
+    stream = False
+    api: Literal["chat", "responses"] = "chat"
+
+    def make(self, scenario: str) -> Chat:
+        settings = AzureSettings(
+            endpoints=self.endpoints(self.server.url(scenario)),
+            api=self.api,
+            api_key="none",
+            **quick(stream=self.stream),
+        )
+        return azure_chat(settings, key="azure-key")
+
+    def endpoints(self, url: str) -> tuple[str, ...]:
+        return (url,)
+
+
+class TestAzureResponsesStreaming(TestAzure):
+    api = "responses"
+    stream = True
+
+
+class TestAzureInTurn(TestAzure):
+    """Two names of one server: each send goes to one of them, and the server counts both together."""
+
+    def endpoints(self, url: str) -> tuple[str, ...]:
+        return (url, f"{url}/other")
+
+    def test_rate_limit_says_when_to_come_back(self) -> None:
+        """The one that is limited rests; while the other is free, nobody need wait."""
+
+        async def check() -> None:
+            chat = self.make("echo,kinds=rate_limit,retry_after=7,seed=4")
+            try:
+                ends = [await outcome(chat, plain_request()) for _ in range(2)]
+            finally:
+                await chat.close()
+            waits = [end.retry_after for end in ends if isinstance(end, RateLimitedError)]
+            assert waits == [None, 7.0]
+
+        self.run(check())
 
 
 class Suspect(ChatContract):

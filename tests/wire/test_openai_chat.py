@@ -10,7 +10,8 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from skillopt.backends.openai_chat import ApiKey, OpenAIChat, OpenAISettings
+from skillopt.backends.endpoint import ApiKey
+from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings
 from skillopt.domain.chat import ChatRequest, Message, Reply
 from skillopt.domain.errors import (
     EmptyReplyError,

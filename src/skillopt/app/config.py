@@ -4,17 +4,22 @@ Owns the models section and the digest that names a run; refuses to know how fil
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 
-from skillopt.backends.http import parse_url
+from skillopt.backends.anthropic import AnthropicSettings
+from skillopt.backends.azure.chat import AzureSettings
+from skillopt.backends.completions import CompletionsSettings
 from skillopt.backends.openai_chat import OpenAISettings
+from skillopt.backends.settings import StageSettings, check_stages
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.dataset import DatasetSettings
 from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.payment.retry import RetrySettings
+from skillopt.kernel.work import Stage
 from skillopt.phases.aggregate import AggregateSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
@@ -26,23 +31,9 @@ from skillopt.train.pruning.settings import PruneSettings
 from skillopt.train.settings import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
 
 _NO_PART_OF_A_PLAN = ("limits", "prune", "retry")
-_ONLY_AN_ADDRESS = ("api_key", "headers", "timeout", "stall_seconds", "price")
-
-
-class OpenAIModel(
-    OpenAISettings, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="openai", tag_field="backend"
-):
-    """A model behind any OpenAI-compatible server.
-
-    api_key: The key as a reference, `${NAME}`, or the word `none`; api.openai.com has OPENAI_API_KEY unless given.
-    """
-
-    api_key: str | None = None
-
-    def __post_init__(self) -> None:
-        parse_url(self.base_url)
-        if self.max_tokens < 1 or min(self.timeout, self.stall_seconds) <= 0:
-            raise ValueError("max_tokens must be at least 1, and timeout and stall_seconds more than 0")
+_WHO_PAYS = ("api_key", "headers", "price", "login", "client_id", "scope", "allow_hosts")
+_HOW_LONG = ("timeout", "stall_seconds")
+_WHERE = ("base_url", "region", "endpoints")
 
 
 class ScriptedModel(
@@ -53,19 +44,23 @@ class ScriptedModel(
     scenario: Which scripted model answers, and what goes wrong on purpose, such as `rules` or `rules,rate=0.1`.
     max_tokens: The most tokens of one reply.
     timeout: The most seconds one request may take.
+    stages: What single stages change of this model, such as `{rewrite: {max_tokens: 64000}}`.
     """
 
     scenario: str
     max_tokens: int = 4096
     timeout: float = 60.0
+    stages: dict[Stage, StageSettings] = {}
 
     def __post_init__(self) -> None:
         brain_named(parse_scenario(self.scenario).brain)
         if self.max_tokens < 1 or self.timeout <= 0:
             raise ValueError("max_tokens must be at least 1, and timeout more than 0")
+        check_stages(self.stages, self.__struct_fields__)
 
 
-Model = OpenAIModel | ScriptedModel
+WiredModel = OpenAISettings | CompletionsSettings | AzureSettings | AnthropicSettings
+Model = WiredModel | ScriptedModel
 
 
 class UseRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="use", tag_field="backend"):
@@ -157,11 +152,16 @@ def plan_bytes(
     if program is not None:
         settings["environment"]["command"]["files"] = program
     for model in settings["models"].values():
-        for key in _ONLY_AN_ADDRESS:
+        for key in (*_WHO_PAYS, *_HOW_LONG, *(_WHERE if model.get("alias") is not None else ())):
             model.pop(key, None)
-        if model.get("alias") is not None:
-            del model["base_url"]
+        if "stages" in model:
+            model["stages"] = {stage: asked for stage, given in model["stages"].items() if (asked := _asked(given))}
     return msgspec.json.encode(settings, order="sorted")
+
+
+def _asked(stage: Mapping[str, object]) -> dict[str, object]:
+    """Return what a stage changes of what is asked."""
+    return {name: value for name, value in stage.items() if value is not None and name not in _HOW_LONG}
 
 
 def plan_difference(old: bytes, new: bytes) -> tuple[str, ...]:

@@ -6,69 +6,136 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
+from typing import cast
 
 import msgspec
 
-from skillopt.app.config import Model, Models, OpenAIModel
+from skillopt.app.config import Model, Models, ScriptedModel, WiredModel
 from skillopt.app.environ import is_reference, resolve_reference
+from skillopt.app.plugins import load_attribute
+from skillopt.backends.anthropic import AnthropicChat, AnthropicSettings
+from skillopt.backends.azure.chat import AzureSettings, Login, azure_chat
+from skillopt.backends.azure.entra import Credential, EntraTokens
+from skillopt.backends.completions import CompletionsChat, CompletionsSettings
+from skillopt.backends.endpoint import check_key_host
 from skillopt.backends.http import parse_url
-from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings, check_key_host
-from skillopt.backends.prices import price_of
+from skillopt.backends.openai_chat import OpenAIChat
+from skillopt.backends.providers.presets import usual_key
+from skillopt.backends.providers.prices import price_of
 from skillopt.domain.errors import UsageError
 from skillopt.domain.usage import Caps
+from skillopt.kernel.clock import SystemClock
 from skillopt.kernel.ports import Chat
+from skillopt.kernel.work import Stage
 from skillopt.testing.scripted import ScriptedChat
+
+Key = Callable[[], str] | None
 
 _NO_KEY = "none"
 _SCRIPTED: Mapping[str, str] = MappingProxyType(
     {"target": "target-scripted", "optimizer": "opt-scripted", "judge": "judge-scripted"}
 )
-_OWN_KEYS: Mapping[str, str] = MappingProxyType({"api.openai.com": "${OPENAI_API_KEY}"})
+_CREDENTIALS: Mapping[Login, str] = MappingProxyType(
+    {
+        "cli": "AzureCliCredential",
+        "managed_identity": "ManagedIdentityCredential",
+        "default": "DefaultAzureCredential",
+    }
+)
 
 
 def make_chat(role: str, model: Model, caps: Caps) -> Chat:
     """Return who plays this role; a dollar cap needs a known price."""
-    if isinstance(model, OpenAIModel):
-        settings = _settings(model)
-        if caps.usd is not None and settings.price is None:
-            raise UsageError(
-                f"limits.usd is set, but the price of models.{role}.model {model.model!r} is not known.",
-                hint=f"Give models.{role}.price: {{input: …, output: …}} in dollars for a million tokens.",
-            )
-        return OpenAIChat(settings, api_key=_key(model))
-    return ScriptedChat.from_scenario(model.scenario, model=_SCRIPTED[role], timeout=model.timeout)
+    if isinstance(model, ScriptedModel):
+        return ScriptedChat.from_scenario(model.scenario, model=_SCRIPTED[role], timeout=model.timeout)
+    settings = _settings(model)
+    if caps.usd is not None and settings.price is None:
+        raise UsageError(
+            f"limits.usd is set, but the price of models.{role}.model {model.model!r} is not known.",
+            hint=f"Give models.{role}.price: {{input: …, output: …}} in dollars for a million tokens.",
+        )
+    return _wired(settings)
+
+
+def at_stage(model: Model, stage: Stage) -> Model:
+    """Return a role's model as one stage wants it; the same object where the stage changes nothing."""
+    changes = model.stages[stage].changes if stage in model.stages else {}
+    return msgspec.structs.replace(model, **changes) if changes else model
 
 
 def references(models: Models) -> tuple[str, ...]:
     """Return every reference to a secret that these models have."""
-    asked = [model for model in (models.target, models.optimizer, models.judge) if isinstance(model, OpenAIModel)]
+    asked = [model for model in (models.target, models.optimizer, models.judge) if isinstance(model, WiredModel)]
     return tuple(text for model in asked for text in (model.api_key, *model.headers.values()) if text is not None)
 
 
-def _settings(model: OpenAIModel) -> OpenAISettings:
-    fields = {name: getattr(model, name) for name in OpenAISettings.__struct_fields__}
-    fields["headers"] = {name: _header(model, text) for name, text in model.headers.items()}
-    if model.price is None:
-        fields["price"] = price_of(model.model)
-    return msgspec.convert(fields, OpenAISettings, from_attributes=True)
+def key_references(model: WiredModel) -> tuple[str, ...]:
+    """Return every reference that must mean something when this model is asked."""
+    headers = tuple(text for text in model.headers.values() if is_reference(text))
+    key = _key_reference(model)
+    return headers if key is None else (key, *headers)
 
 
-def _header(model: OpenAIModel, text: str) -> str:
+def _wired(settings: WiredModel) -> Chat:
+    if isinstance(settings, AzureSettings):
+        return azure_chat(settings, key=_key(settings) if settings.login == "key" else _tokens(settings))
+    key = _key(settings)
+    if isinstance(settings, AnthropicSettings):
+        return AnthropicChat(settings, api_key=key)
+    if isinstance(settings, CompletionsSettings):
+        return CompletionsChat(settings, api_key=key)
+    return OpenAIChat(settings, api_key=key)
+
+
+def _settings(model: WiredModel) -> WiredModel:
+    """Return the settings with what headers refer to, and with the price of a well-known name."""
+    headers = {name: _header(model, text) for name, text in model.headers.items()}
+    price = price_of(model.model) if model.price is None else model.price
+    return msgspec.structs.replace(model, headers=headers, price=price)
+
+
+def _header(model: WiredModel, text: str) -> str:
     """Return what a header says; a reference in one is a key, and goes only where a key may go."""
     if not is_reference(text):
         return text
-    check_key_host(parse_url(model.base_url))
+    for address in _addresses(model):
+        check_key_host(parse_url(address))
     return resolve_reference(text)
 
 
-def _key(model: OpenAIModel) -> Callable[[], str] | None:
-    """Return how to get the key at call time: the one named beside this base_url, or the host's own usual one."""
-    if model.api_key == _NO_KEY:
+def _key(model: WiredModel) -> Key:
+    """Return how to get the key at call time: the one named beside this address, or the host's own usual one."""
+    reference = _key_reference(model)
+    if reference is None:
         return None
-    url = parse_url(model.base_url)
-    if model.api_key is not None:
-        check_key_host(url)
-        return partial(resolve_reference, model.api_key)
-    if url.host in _OWN_KEYS:
-        return partial(resolve_reference, _OWN_KEYS[url.host])
-    return None
+    for address in _addresses(model):
+        check_key_host(parse_url(address))
+    return partial(resolve_reference, reference)
+
+
+def _key_reference(model: WiredModel) -> str | None:
+    if isinstance(model, AzureSettings) and model.login != "key":
+        return None
+    if model.api_key is None:
+        usual = usual_key(parse_url(_addresses(model)[0]).host)
+        return None if usual is None else f"${{{usual}}}"
+    return None if model.api_key == _NO_KEY else model.api_key
+
+
+def _addresses(model: WiredModel) -> tuple[str, ...]:
+    return model.endpoints if isinstance(model, AzureSettings) else (model.address,)
+
+
+def _tokens(settings: AzureSettings) -> EntraTokens:
+    """Return where the tokens of Entra ID come from; azure-identity is loaded only now."""
+    name = _CREDENTIALS[settings.login]
+    try:
+        made = load_attribute("azure.identity", name)
+    except UsageError as error:
+        raise UsageError(
+            f"login: {settings.login} needs the package azure-identity, which is not installed.",
+            hint="Install it: pip install 'skillopt[azure]'.",
+        ) from error
+    credential = cast("Callable[..., Credential]", made)
+    given = {} if settings.client_id is None else {"client_id": settings.client_id}
+    return EntraTokens(credential(**given), settings.scope, SystemClock())

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import asyncio
 
-from skillopt.app.config import UseRole
-from skillopt.app.models import make_chat
+from skillopt.app.config import Model, UseRole
+from skillopt.app.models import at_stage, make_chat
 from skillopt.app.project.prepare import Prepared
+from skillopt.kernel.ports import Chat
 from skillopt.kernel.work import STAGES, Asker, Staff, Stage
 
 
@@ -15,34 +16,39 @@ class Crew:
     """The models of a run, by role, and the stages they serve."""
 
     def __init__(self, prepared: Prepared) -> None:
-        models, caps = prepared.config.models, prepared.config.limits.caps
-        self._chats = {
-            "target": make_chat("target", models.target, caps),
-            "optimizer": make_chat("optimizer", models.optimizer, caps),
-        }
-        judge = models.judge
-        self._chats["judge"] = self._chats[judge.use] if isinstance(judge, UseRole) else make_chat("judge", judge, caps)
-        self._tokens = {
-            "target": models.target.max_tokens,
-            "optimizer": models.optimizer.max_tokens,
-            "judge": models.judging.max_tokens,
-        }
+        models = prepared.config.models
+        self._models = {"target": models.target, "optimizer": models.optimizer, "judge": models.judging}
+        judge = models.judge.use if isinstance(models.judge, UseRole) else "judge"
+        self._players = {"target": "target", "optimizer": "optimizer", "judge": judge}
+        self._caps = prepared.config.limits.caps
         self._version = prepared.environment.version
+        self._chats: list[tuple[str, Model, Chat]] = []
         self.staff = Staff({stage: self._asker(stage) for stage in STAGES})
 
     async def close(self) -> None:
         """Let go of all connections."""
-        await asyncio.gather(*(chat.close() for chat in set(self._chats.values())))
+        await asyncio.gather(*(chat.close() for _, _, chat in self._chats))
 
     def _asker(self, stage: Stage) -> Asker:
         role = _ROLES.get(stage, "optimizer")
+        player = self._players[role]
+        model = at_stage(self._models[player], stage)
         return Asker(
             verb=stage,
             role=role,
-            chat=self._chats[role],
-            max_tokens=self._tokens[role],
+            chat=self._chat(player, model),
+            max_tokens=model.max_tokens,
             version=self._version if stage == "rollout" else "",
         )
+
+    def _chat(self, player: str, model: Model) -> Chat:
+        """Return the chat of this model; stages that change nothing share one."""
+        for known, same, chat in self._chats:
+            if known == player and same == model:
+                return chat
+        made = make_chat(player, model, self._caps)
+        self._chats.append((player, model, made))
+        return made
 
 
 _ROLES: dict[Stage, str] = {"rollout": "target", "judge": "judge"}

@@ -40,7 +40,10 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="reply"):
-    """One answer of a model. `seconds` is how long it took; nothing that decides anything reads it."""
+    """One answer of a model. `seconds` is how long it took; nothing that decides anything reads it.
+
+    `reasoning_tokens` are those of the output that were thought and not said; None where the provider does not tell.
+    """
 
     text: str
     usage: Usage
@@ -48,6 +51,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="reply"):
     model: str = ""
     request_id: str = ""
     seconds: float = 0.0
+    reasoning_tokens: int | None = None
 
     def scrubbed(self, scrub: Callable[[str], str]) -> Reply:
         """Return this reply without secrets and half characters; the same object when there was nothing to change."""

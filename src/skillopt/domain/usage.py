@@ -60,18 +60,25 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     input: The price of tokens that are read.
     output: The price of tokens that are written.
     cached: The price of tokens that are read from the provider's cache; null takes that of input.
+    cache_write: The price of tokens that the provider writes to its cache; null takes that of input.
     """
 
     input: float
     output: float
     cached: float | None = None
+    cache_write: float | None = None
 
-    def cost(self, *, input_tokens: int, cached_tokens: int, output_tokens: int) -> int:
-        """Return the cost in billionths of a dollar, rounded up, so that a cap errs towards stopping."""
+    def cost(self, *, input_tokens: int, cached_tokens: int, output_tokens: int, cache_written_tokens: int = 0) -> int:
+        """Return the cost in billionths of a dollar, rounded up, so that a cap errs towards stopping.
+
+        Tokens that are cached, and tokens that are written to the cache, are parts of the input.
+        """
         cached_price = self.input if self.cached is None else self.cached
+        written_price = self.input if self.cache_write is None else self.cache_write
         per_million = (
-            Decimal(str(self.input)) * (input_tokens - cached_tokens)
+            Decimal(str(self.input)) * (input_tokens - cached_tokens - cache_written_tokens)
             + Decimal(str(cached_price)) * cached_tokens
+            + Decimal(str(written_price)) * cache_written_tokens
             + Decimal(str(self.output)) * output_tokens
         )
         return int((per_million * NANO / _TOKENS_PER_PRICE).to_integral_value(rounding=ROUND_CEILING))

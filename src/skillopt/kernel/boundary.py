@@ -11,11 +11,14 @@ from skillopt.domain.errors import SkilloptError
 class Attributed:
     """A context in which a foreign exception becomes an error of this kind, about this thing."""
 
-    __slots__ = ("_kind", "_what")
+    __slots__ = ("_hint", "_kind", "_what")
 
-    def __init__(self, kind: type[SkilloptError], what: str) -> None:
+    def __init__(
+        self, kind: type[SkilloptError], what: str, hint: str = "This is a fault in that code; its author can mend it."
+    ) -> None:
         self._kind = kind
         self._what = what
+        self._hint = hint
 
     def __enter__(self) -> None:
         """Nothing happens on the way in."""
@@ -27,5 +30,5 @@ class Attributed:
         if isinstance(error, Exception) and not isinstance(error, SkilloptError):
             raise self._kind(
                 f"{self._what} broke with {type(error).__name__}: {error}.",
-                hint="This is a fault in that code; its author can mend it.",
+                hint=self._hint,
             ) from error

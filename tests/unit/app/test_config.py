@@ -8,11 +8,13 @@ from pathlib import Path
 
 import msgspec
 import pytest
+import yaml
 
-from skillopt.app.config import Config, Model, OpenAIModel, ScriptedModel, plan_bytes, plan_difference
+from skillopt.app.config import Config, Model, ScriptedModel, plan_bytes, plan_difference
 from skillopt.app.settings.layers import dotted
 from skillopt.app.settings.load import load
 from skillopt.app.settings.schema import leaves
+from skillopt.backends.openai_chat import OpenAISettings
 from skillopt.domain.errors import UsageError
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task, TaskSet
@@ -70,6 +72,9 @@ VARIED = {
     "models.target.extra_body": "{top_k: 3}",
     "models.target.stream": "true",
     "models.target.alias": "mine",
+    "models.target.api": "responses",
+    "models.target.preset": "vllm",
+    "models.target.stages": "{rewrite: {max_tokens: 64000}}",
     "models.judge.use": "target",
     "judge.repeats": "3",
     "judge.mode": "pairwise",
@@ -114,6 +119,8 @@ VARIED = {
     "stop.target": "0.9",
     "test": "[best]",
 }
+# what has no meaning beside the others: test_models_with_other_settings knows them
+ELSEWHERE = {"models.target.region", "models.target.thinking"}
 CONTENT = {"skill", "environment.command"}  # by what is in the files, not by their paths: see test_prepare
 ONE_VALUE = {"environment.kind", "models.target.backend", "models.judge.backend", "optimizer.mode"}
 
@@ -135,8 +142,8 @@ def plan_of(path: Path, sets: Sequence[str] = ()) -> bytes:
 
 def test_every_setting_is_known_to_name_a_run_or_not(path: Path) -> None:
     known = {dotted(leaf) for leaf, _ in leaves(read(path))}
-    roles = {key.replace("models.target.", "models.optimizer.") for key in (*IGNORED, *VARIED, *ONE_VALUE)}
-    assert known == {*IGNORED, *VARIED, *CONTENT, *ONE_VALUE, *roles}
+    roles = {key.replace("models.target.", "models.optimizer.") for key in (*IGNORED, *VARIED, *ONE_VALUE, *ELSEWHERE)}
+    assert known == {*IGNORED, *VARIED, *CONTENT, *ONE_VALUE, *ELSEWHERE, *roles}
 
 
 @pytest.mark.parametrize("key", IGNORED)
@@ -160,6 +167,70 @@ def test_the_address_of_a_model_with_an_alias_is_only_where_it_is(path: Path) ->
         return ["models.target.alias=mine", f"models.target.base_url=http://127.0.0.1:{port}/v1"]
 
     assert plan_of(path, flags(1)) == plan_of(path, flags(2))
+
+
+AZURE = "backend: azure, endpoints: [https://a.openai.azure.com], model: d, api_key: '${K}'"
+CLAUDE = "backend: anthropic, model: c, max_tokens: 9000"
+MINIMAX = "backend: openai, preset: minimax, model: MiniMax-M3"
+BASE_MODEL = "backend: completions, base_url: http://127.0.0.1:1/v1, model: b"
+
+
+@pytest.mark.parametrize(
+    ("model", "more", "same"),
+    [
+        (AZURE, "api_key: '${OTHER}'", True),
+        (AZURE, "allow_hosts: [gateway.example.com]", True),
+        (AZURE, "scope: another", True),
+        (AZURE, "stages: {rewrite: {timeout: 900}}", True),
+        (AZURE, "stages: {rewrite: {timeout: 900, temperature: 0.0}}", False),
+        (AZURE, "api: responses", False),
+        (AZURE, "api_version: '2024-10-21'", False),
+        (AZURE, "endpoints: [https://b.openai.azure.com]", False),
+        (CLAUDE, "thinking_budget: 2048", False),
+        (CLAUDE, "version: '2099-01-01'", False),
+        (CLAUDE, "base_url: https://gateway.example.com/v1", False),
+        (MINIMAX, "thinking: enabled", False),
+        (MINIMAX, "region: cn_zh", False),
+        (MINIMAX, "api_key: '${OTHER}'", True),
+        (BASE_MODEL, "stop: ['###']", False),
+        (BASE_MODEL, "template: {ask: 'A:'}", False),
+        (BASE_MODEL, "seed: 3", False),
+    ],
+)
+def test_models_with_other_settings_name_a_run_by_what_they_ask(
+    path: Path, model: str, more: str, *, same: bool
+) -> None:
+    def named(text: str) -> bytes:
+        tree = json.loads(path.read_text())
+        tree["models"]["target"] = yaml.safe_load("{" + text + "}")
+        written = path.with_name("other.yaml")
+        written.write_text(json.dumps(tree), encoding="utf-8")
+        return plan_of(written)
+
+    key = more.partition(":")[0]
+    fewer = ", ".join(part for part in model.split(", ") if not part.startswith(f"{key}:"))
+    assert (named(f"{fewer}, {more}") == named(model)) is same
+
+
+@pytest.mark.parametrize(
+    ("model", "other"),
+    [
+        (f"{AZURE}, alias: x", {"endpoints": ["https://b.openai.azure.com"]}),
+        (f"{MINIMAX}, alias: x", {"region": "cn_zh"}),
+        (f"{CLAUDE}, alias: x", {"base_url": "https://gateway.example.com/v1"}),
+    ],
+)
+def test_with_an_alias_every_kind_of_address_is_only_where_it_is(
+    path: Path, model: str, other: dict[str, object]
+) -> None:
+    def named(changes: dict[str, object]) -> bytes:
+        tree = json.loads(path.read_text())
+        tree["models"]["target"] = {**yaml.safe_load("{" + model + "}"), **changes}
+        written = path.with_name("other.yaml")
+        written.write_text(json.dumps(tree), encoding="utf-8")
+        return plan_of(written)
+
+    assert named({}) == named(other)
 
 
 def test_the_skill_names_a_run_by_its_text(path: Path) -> None:
@@ -223,7 +294,7 @@ def test_a_model_that_cannot_be_is_refused_when_it_is_read(model: dict[str, str]
 def test_models_are_told_apart_by_their_backend() -> None:
     assert isinstance(msgspec.convert({"backend": "scripted", "scenario": "rules"}, Model), ScriptedModel)
     url = {"backend": "openai", "base_url": "http://127.0.0.1/v1", "model": "m"}
-    assert isinstance(msgspec.convert(url, Model), OpenAIModel)
+    assert isinstance(msgspec.convert(url, Model), OpenAISettings)
 
 
 @pytest.mark.parametrize(

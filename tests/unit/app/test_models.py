@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from skillopt.app.config import Model, Models, OpenAIModel, ScriptedModel
-from skillopt.app.models import make_chat, references
+from skillopt.app.config import Model, Models, ScriptedModel
+from skillopt.app.models import at_stage, key_references, make_chat, references
+from skillopt.backends.openai_chat import OpenAISettings
 from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import UsageError
 from skillopt.domain.usage import Caps
@@ -21,8 +22,8 @@ OWN = "own-key-0123456789"
 ASK = ChatRequest(messages=(Message("user", "hello"),), max_tokens=50)
 
 
-def model(**settings: object) -> OpenAIModel:
-    return msgspec.convert({"backend": "openai", "model": "m", **settings}, OpenAIModel)
+def model(**settings: object) -> OpenAISettings:
+    return msgspec.convert({"backend": "openai", "model": "m", **settings}, OpenAISettings)
 
 
 @pytest.fixture
@@ -102,3 +103,64 @@ def test_references_are_those_of_both_models() -> None:
         optimizer=msgspec.convert({"backend": "scripted", "scenario": "rules"}, ScriptedModel),
     )
     assert references(models) == ("${A}", "${B}")
+
+
+USUAL = {
+    "OPENAI_API_KEY": {"preset": "openai"},
+    "GROQ_API_KEY": {"preset": "groq"},
+    "MINIMAX_API_KEY": {"preset": "minimax", "region": "cn_zh"},
+    "MISTRAL_API_KEY": {"base_url": "https://api.mistral.ai/v1"},
+    "ANTHROPIC_API_KEY": {"backend": "anthropic"},
+}
+
+
+@pytest.mark.parametrize("variable", USUAL)
+def test_a_providers_own_host_has_its_usual_key(variable: str) -> None:
+    given = msgspec.convert({"backend": "openai", "model": "m", **USUAL[variable]}, Model)
+    assert not isinstance(given, ScriptedModel)
+    (reference,) = key_references(given)
+    assert reference == f"${{{variable}}}"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"preset": "openai", "base_url": "https://models.example.net/v1"},
+        {"preset": "vllm"},
+        {"backend": "anthropic", "base_url": "https://models.example.net/v1"},
+        {"backend": "completions", "base_url": "https://models.example.net/v1"},
+        {"preset": "openai", "api_key": "none"},
+    ],
+)
+def test_any_other_host_needs_its_key_named(given: dict[str, object]) -> None:
+    chosen = msgspec.convert({"backend": "openai", "model": "m", **given}, Model)
+    assert not isinstance(chosen, ScriptedModel)
+    assert key_references(chosen) == ()
+
+
+def test_each_backend_sends_its_key_its_own_way(server: ThreadedServer) -> None:
+    def sent(given: dict[str, object]) -> dict[str, str]:
+        chosen: Model = msgspec.convert({"model": "m", "api_key": "${OWN_KEY}", **given}, Model)
+        return headers_sent(server, "target", chosen)
+
+    url = server.url("echo")
+    assert sent({"backend": "openai", "base_url": url, "api": "responses"})["authorization"].startswith("Bearer ")
+    assert sent({"backend": "completions", "base_url": url})["authorization"].startswith("Bearer ")
+    assert sent({"backend": "anthropic", "base_url": url})["x-api-key"]
+    assert sent({"backend": "azure", "endpoints": [url]})["api-key"]
+
+
+def test_a_login_without_its_package_says_what_to_install() -> None:
+    given = {"backend": "azure", "endpoints": ["https://a.openai.azure.com"], "model": "d", "login": "cli"}
+    try:
+        make_chat("target", msgspec.convert(given, Model), Caps())
+    except UsageError as refused:
+        assert "azure-identity" in refused.message
+        assert "skillopt[azure]" in str(refused.hint)
+
+
+def test_a_stage_changes_its_own_part_of_a_model() -> None:
+    plain = model(base_url="http://127.0.0.1:1/v1", stages={"rewrite": {"max_tokens": 64000, "timeout": 900}})
+    rewriting = at_stage(plain, "rewrite")
+    assert (rewriting.max_tokens, rewriting.timeout) == (64000, 900.0)
+    assert at_stage(plain, "reflect") is plain

@@ -7,7 +7,7 @@ from skillopt.app.project.prepare import prepare
 from skillopt.app.wire import Crew
 from skillopt.domain.chat import Message
 from skillopt.kernel.work import STAGES
-from tests.unit.app.projects import settings, write_project
+from tests.unit.app.projects import as_dict, over_http, settings, write_project
 
 HELLO = (Message("user", "hello"),)
 
@@ -36,6 +36,26 @@ def test_the_target_does_the_tasks_and_the_optimizer_all_else(tmp_path: Path) ->
     assert staff.pop("judge") == ("judge", "judge", "opt-scripted")
     assert staff
     assert all(who == (stage, "optimizer", "opt-scripted") for stage, who in staff.items())
+
+
+def test_a_stage_has_its_own_settings_and_shares_the_rest(tmp_path: Path) -> None:
+    models = over_http("http://127.0.0.1:1/v1")
+    optimizer = as_dict(models["optimizer"]) | {
+        "stages": {"rewrite": {"max_tokens": 64000, "reasoning_effort": "high"}, "merge": {"max_tokens": 9}}
+    }
+    path = write_project(tmp_path, settings(models={**models, "optimizer": optimizer}))
+
+    async def asked() -> None:
+        crew = Crew(prepare(path, environ={}))
+        asks = {stage: crew.staff.at(stage).ask(HELLO) for stage in STAGES}
+        assert (asks["rewrite"].request.max_tokens, asks["merge"].request.max_tokens) == (64000, 9)
+        assert "high" in asks["rewrite"].chat.identity.sampling
+        assert asks["merge"].chat.identity == asks["reflect"].chat.identity
+        assert asks["reflect"].chat is asks["rank"].chat
+        assert {ask.account for ask in asks.values()} == {"openai http://127.0.0.1:1/v1"}
+        await crew.close()
+
+    asyncio.run(asked())
 
 
 def test_the_target_may_judge(tmp_path: Path) -> None:

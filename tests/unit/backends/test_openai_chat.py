@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from skillopt.backends.http import parse_url
-from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings, check_key_host
+from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings
 from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import UsageError
 from skillopt.domain.usage import Price, Usage
@@ -19,32 +18,6 @@ PLAIN = OpenAISettings(base_url="https://api.example.com/v1", model="m-1")
 
 def settings(**changes: object) -> OpenAISettings:
     return msgspec.structs.replace(PLAIN, **changes)
-
-
-@pytest.mark.parametrize(
-    "base_url", ["https://api.example.com/v1", "http://127.0.0.1:8000/v1", "http://localhost/v1", "http://[::1]/v1"]
-)
-def test_a_key_may_go_where_nobody_listens(base_url: str) -> None:
-    check_key_host(parse_url(base_url))
-    assert OpenAIChat(settings(base_url=base_url), api_key=KEY).timeout == 300.0
-
-
-@pytest.mark.parametrize(
-    "base_url", ["http://api.example.com/v1", "http://192.168.0.7:8000/v1", "http://localhost.example.com/v1"]
-)
-def test_a_key_never_travels_in_the_clear(base_url: str) -> None:
-    with pytest.raises(UsageError, match="unencrypted") as caught:
-        OpenAIChat(settings(base_url=base_url), api_key=KEY)
-    assert "hunter2" not in str(caught.value)
-    OpenAIChat(settings(base_url=base_url))
-
-
-def test_a_providers_own_key_goes_to_its_own_hosts_only() -> None:
-    own = ("api.example.com",)
-    check_key_host(parse_url("https://api.example.com/v1"), own)
-    for other in ("https://example.com/v1", "https://evil-api.example.com/v1", "https://api.example.com.evil.org/v1"):
-        with pytest.raises(UsageError, match="not sent to"):
-            check_key_host(parse_url(other), own)
 
 
 def test_the_worst_case_is_a_token_for_every_byte_and_every_token_that_may_be_written() -> None:

@@ -29,7 +29,9 @@ class _Tool(msgspec.Struct, frozen=True):
     function: _Named
 
 
-class _StreamOptions(msgspec.Struct, frozen=True):
+class StreamOptions(msgspec.Struct, frozen=True):
+    """What is asked of a stream."""
+
     include_usage: bool = False
 
 
@@ -39,7 +41,7 @@ class _Body(msgspec.Struct, frozen=True):
     max_tokens: int | None = None
     max_completion_tokens: int | None = None
     stream: bool | None = None
-    stream_options: _StreamOptions | None = None
+    stream_options: StreamOptions | None = None
     seed: int | None = None
     tools: list[_Tool] | None = None
 

@@ -23,14 +23,21 @@ from skillopt.testing.server.connection import Connection, HttpReply, HttpReques
 from skillopt.testing.server.exchange import SILENT, Exchange
 from skillopt.testing.server.ledger import LoggedRequest, RequestLog, RoleCount, RoleStats
 from skillopt.testing.server.openai_chat import OpenAIChat
+from skillopt.testing.server.openai_completions import OpenAICompletions
 from skillopt.testing.server.openai_responses import OpenAIResponses
 from skillopt.testing.server.wire import Call, Dialect, encode, refusal_body
 
 _PATH = re.compile(r"(?:/s/([^/?]+))?(/[^?]*)(?:\?.*)?")
 _DIALECTS: Mapping[str, Dialect] = MappingProxyType(
-    {"/chat/completions": OpenAIChat(), "/responses": OpenAIResponses(), "/messages": AnthropicMessages()}
+    {
+        "/chat/completions": OpenAIChat(),
+        "/completions": OpenAICompletions(),
+        "/responses": OpenAIResponses(),
+        "/messages": AnthropicMessages(),
+    }
 )
-_ROUTES = "POST …/chat/completions, …/responses, …/messages, …/messages/count_tokens; GET …/models, …/stats, …/log"
+_ASKED = "…/chat/completions, …/completions, …/responses, …/messages, …/messages/count_tokens"
+_ROUTES = f"POST {_ASKED}; GET …/models, …/stats, …/log"
 _MODELS = ("scripted-target", "scripted-optimizer", "scripted-judge")
 
 

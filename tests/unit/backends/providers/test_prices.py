@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skillopt.backends.prices import PRICES, PRICES_AS_OF, price_of
+from skillopt.backends.providers.prices import PRICES, PRICES_AS_OF, price_of
 from skillopt.domain.usage import Price
 
 

@@ -20,6 +20,8 @@ PRICES = MappingProxyType(
         "gpt-5": Price(input=1.25, cached=0.125, output=10.00),
         "gpt-5-mini": Price(input=0.25, cached=0.025, output=2.00),
         "gpt-5-nano": Price(input=0.05, cached=0.005, output=0.40),
+        "claude-haiku-4-5": Price(input=1.00, cached=0.10, cache_write=1.25, output=5.00),
+        "claude-opus-4-1": Price(input=15.00, cached=1.50, cache_write=18.75, output=75.00),
     }
 )
 

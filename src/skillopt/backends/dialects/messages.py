@@ -1,0 +1,201 @@
+"""Anthropic's messages dialect: requests with cache marks and thinking, and replies whole or streamed.
+Owns the JSON shapes; refuses to know connections, keys, money and which error a fault becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import msgspec
+
+from skillopt.backends.dialects.reply import (
+    Bill,
+    Completion,
+    Malformed,
+    Reading,
+    bounded,
+    complains,
+    complaint_of,
+    events,
+    is_stream,
+)
+from skillopt.backends.dialects.request import encoded
+from skillopt.backends.faults import read_complaint
+from skillopt.domain.chat import ChatRequest, Finish, Message
+
+_FINISHES: Mapping[str, Finish] = MappingProxyType(
+    {
+        "end_turn": "stop",
+        "stop_sequence": "stop",
+        "tool_use": "tool",
+        "max_tokens": "length",
+        "model_context_window_exceeded": "length",
+        "refusal": "filtered",
+    }
+)
+_KEPT_PROMPTS = 8
+_MARK = b',"cache_control":{"type":"ephemeral"}'
+
+
+class _Usage(msgspec.Struct, gc=False):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+
+
+class _Block(msgspec.Struct, gc=False):
+    type: str | None = None
+    text: str | None = None
+
+
+class _Body(msgspec.Struct, gc=False):
+    type: str | None = None
+    content: list[_Block] | None = None
+    stop_reason: str | None = None
+    usage: _Usage | None = None
+    model: str | None = None
+    id: str | None = None
+    error: msgspec.Raw = msgspec.Raw()
+
+
+class _Delta(msgspec.Struct, gc=False):
+    type: str | None = None
+    text: str | None = None
+    stop_reason: str | None = None
+
+
+class _Event(msgspec.Struct, gc=False):
+    type: str | None = None
+    message: _Body | None = None
+    delta: _Delta | None = None
+    usage: _Usage | None = None
+    error: msgspec.Raw = msgspec.Raw()
+
+
+_BODIES = msgspec.json.Decoder(_Body)
+_EVENTS = msgspec.json.Decoder(_Event)
+
+
+class Messages:
+    """The dialect of `/messages`, for one model with its settings; it knows no seed.
+
+    The system text stands before everything else and is the same in thousands of calls: with `cache` it is marked for
+    the provider to keep, and the last few are kept here in encoded form.
+    """
+
+    name = "messages"
+    finishes = _FINISHES
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        temperature: float | None = None,
+        cache: bool = True,
+        stream: bool = False,
+        constants: bytes = b"",
+    ) -> None:
+        self._start = b'{"model":%b,"max_tokens":' % msgspec.json.encode(model)
+        self._temperature = temperature
+        self._mark = _MARK if cache else b""
+        self._stream = stream
+        self._end = constants + b"}"
+        self._prompts: dict[str, bytes] = {}
+
+    def body(self, request: ChatRequest) -> bytes:
+        """Return the JSON of a request."""
+        temperature = self._temperature if request.temperature is None else request.temperature
+        system = "\n\n".join(message.content for message in request.messages if message.role == "system")
+        turns = b",".join([encoded(message) for message in request.messages if message.role != "system"])
+        parts = [self._start, b"%d" % request.max_tokens]
+        if system:
+            parts.append(self._system(system))
+        parts.append(b',"messages":[%b]' % turns)
+        if temperature is not None:
+            parts.append(b',"temperature":%b' % msgspec.json.encode(temperature))
+        return b"".join((*parts, self._end))
+
+    def read(self, body: bytes) -> Reading:
+        """Read a whole reply, streamed or not."""
+        return read_stream(body) if self._stream and is_stream(body) else read_message(body)
+
+    def _system(self, text: str) -> bytes:
+        known = self._prompts.get(text)
+        if known is None:
+            if len(self._prompts) >= _KEPT_PROMPTS:
+                del self._prompts[next(iter(self._prompts))]
+            content = encoded(Message("system", text)).removeprefix(b'{"role":"system","content":').removesuffix(b"}")
+            known = self._prompts[text] = b',"system":[{"type":"text","text":%b%b}]' % (content, self._mark)
+        return known
+
+
+def read_message(body: bytes) -> Reading:
+    """Read a whole reply."""
+    try:
+        found = _BODIES.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return Malformed(f"is not a message ({type(error).__name__})")
+    if complains(found.error):
+        return complaint_of(found.error)
+    if found.content is None:
+        return read_complaint(body) or Malformed("has no content")
+    return Completion(
+        text="".join(block.text or "" for block in found.content if block.type == "text"),
+        finish=found.stop_reason or "",
+        model=found.model or "",
+        id=found.id or "",
+        bill=_bill(found.usage, None),
+    )
+
+
+def read_stream(body: bytes) -> Reading:
+    """Read a streamed reply; one that does not end with message_stop was cut."""
+    texts: list[str] = []
+    begun = _Body()
+    finish, written = "", None
+    for data in events(body):
+        try:
+            event = _EVENTS.decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            return Malformed(f"has an event that cannot be read ({type(error).__name__})")
+        if complains(event.error):
+            return complaint_of(event.error)
+        begun = event.message or begun
+        if event.type == "message_stop":
+            return Completion(
+                text="".join(texts),
+                finish=finish,
+                model=begun.model or "",
+                id=begun.id or "",
+                bill=_bill(begun.usage, written),
+            )
+        if event.delta is not None:
+            texts.append(event.delta.text or "")
+            finish = event.delta.stop_reason or finish
+        if event.type == "message_delta":
+            written = event.usage
+    return Malformed("was cut: its stream has no message_stop")
+
+
+def _bill(usage: _Usage | None, last: _Usage | None) -> Bill | None:
+    """Return what is billed; `last` is the final word of a stream, and counts where it says something.
+
+    What was read from the cache and what was written to it stand beside the input tokens, not among them.
+    """
+    if usage is None:
+        return None
+    output = usage.output_tokens if last is None or last.output_tokens is None else last.output_tokens
+    if usage.input_tokens is None or output is None:
+        return None
+    cached = usage.cache_read_input_tokens
+    written = usage.cache_creation_input_tokens
+    kept, made = 0 if cached is None else cached, 0 if written is None else written
+    return bounded(
+        Bill(
+            input_tokens=usage.input_tokens + kept + made,
+            cached_tokens=kept,
+            output_tokens=output,
+            cache_written_tokens=made,
+        )
+    )
