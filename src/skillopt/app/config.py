@@ -156,6 +156,8 @@ def plan_bytes(
             model.pop(key, None)
         if "stages" in model:
             model["stages"] = {stage: asked for stage, given in model["stages"].items() if (asked := _asked(given))}
+        if not model.get("stages"):
+            model.pop("stages", None)
     return msgspec.json.encode(settings, order="sorted")
 
 
