@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
 from typing import Literal, TypedDict
 
+import msgspec
 import pytest
 
 from skillopt.backends.anthropic import AnthropicChat, AnthropicSettings
 from skillopt.backends.azure.chat import AzureSettings, azure_chat
 from skillopt.backends.completions import CompletionsChat, CompletionsSettings
+from skillopt.backends.handoff import HandoffChat, HandoffSettings, Question
 from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings
-from skillopt.domain.errors import RateLimitedError
+from skillopt.domain.chat import ChatRequest, Reply
+from skillopt.domain.errors import RateLimitedError, UnansweredError
 from skillopt.kernel.ports import Chat
 from skillopt.testing.broken_chats import BROKEN_CHATS
 from skillopt.testing.chat_contract import ChatContract, broken_promises, outcome, plain_request
@@ -163,6 +168,46 @@ class TestAzureInTurn(TestAzure):
             assert waits == [None, 7.0]
 
         self.run(check())
+
+
+class Answerer:
+    """Whoever answers the files: a scripted model that is asked when a question waits, and whose slips are its own."""
+
+    def __init__(self, asks: HandoffChat, folder: Path, scenario: str) -> None:
+        self._asks = asks
+        self._folder = folder
+        self._answers = ScriptedChat.from_scenario(scenario, model="target", timeout=3.0)
+        self.identity = asks.identity
+        self.timeout = 3.0
+        self.worst = asks.worst
+        self.close = asks.close
+
+    async def send(self, request: ChatRequest) -> Reply:
+        try:
+            return await self._asks.send(request)
+        except UnansweredError:
+            before = {file.stem for file in (self._folder / "answers").iterdir()}
+            said = await self._answers.send(request)
+            for file in (self._folder / "questions").iterdir():
+                question = msgspec.json.decode(file.read_bytes(), type=Question)
+                if question.id not in before and question.messages == request.messages:
+                    (self._folder / question.answer_file).write_text(said.text, encoding="utf-8")
+        return await self._asks.send(request)
+
+
+class TestHandoff(ChatContract):
+    folder: Path
+
+    @pytest.fixture(autouse=True)
+    def in_a_folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path
+
+    def make(self, scenario: str) -> Chat:
+        name = hashlib.sha256(scenario.encode()).hexdigest()[:8]
+        return Answerer(HandoffChat(HandoffSettings(folder=name), self.folder), self.folder / name, scenario)
+
+    def run(self, main: Coroutine[object, object, None]) -> None:
+        run_virtual(main)
 
 
 class Suspect(ChatContract):

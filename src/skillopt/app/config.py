@@ -12,6 +12,7 @@ import msgspec
 from skillopt.backends.anthropic import AnthropicSettings
 from skillopt.backends.azure.chat import AzureSettings
 from skillopt.backends.completions import CompletionsSettings
+from skillopt.backends.handoff import HandoffSettings
 from skillopt.backends.openai_chat import OpenAISettings
 from skillopt.backends.settings import StageSettings, check_stages
 from skillopt.domain.skill import Skill
@@ -31,7 +32,7 @@ from skillopt.train.pruning.settings import PruneSettings
 from skillopt.train.settings import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
 
 _NO_PART_OF_A_PLAN = ("limits", "prune", "retry")
-_WHO_PAYS = ("api_key", "headers", "price", "login", "client_id", "scope", "allow_hosts")
+_DECIDES_NOTHING = ("api_key", "headers", "price", "login", "client_id", "scope", "allow_hosts", "folder")
 _HOW_LONG = ("timeout", "stall_seconds")
 _WHERE = ("base_url", "region", "endpoints")
 
@@ -60,7 +61,7 @@ class ScriptedModel(
 
 
 WiredModel = OpenAISettings | CompletionsSettings | AzureSettings | AnthropicSettings
-Model = WiredModel | ScriptedModel
+Model = WiredModel | HandoffSettings | ScriptedModel
 
 
 class UseRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="use", tag_field="backend"):
@@ -152,7 +153,7 @@ def plan_bytes(
     if program is not None:
         settings["environment"]["command"]["files"] = program
     for model in settings["models"].values():
-        for key in (*_WHO_PAYS, *_HOW_LONG, *(_WHERE if model.get("alias") is not None else ())):
+        for key in (*_DECIDES_NOTHING, *_HOW_LONG, *(_WHERE if model.get("alias") is not None else ())):
             model.pop(key, None)
         if "stages" in model:
             model["stages"] = {stage: asked for stage, given in model["stages"].items() if (asked := _asked(given))}

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import msgspec
 
-from skillopt.app.config import Model, UseRole
-from skillopt.app.models import make_chat
+from skillopt.app.config import Model, UseRole, WiredModel
+from skillopt.app.environ import resolve_reference
+from skillopt.app.models import key_references, make_chat
 from skillopt.app.project.prepare import Prepared, prepare
 from skillopt.app.project.secrets import scrubber
 from skillopt.app.project.trust import described
+from skillopt.backends.handoff import HandoffSettings
 from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import SkilloptError
 from skillopt.domain.skill import check_standard
@@ -100,17 +102,23 @@ def _command(prepared: Prepared, sandbox: Finding) -> Iterator[Finding]:
 
 
 async def _model(prepared: Prepared, role: str, model: Model, *, call: bool) -> Finding:
-    """Make a role's model, and with `call` ask it one word."""
+    """Make a role's model, look whether its keys are there, and with `call` ask it one word."""
     check = f"models.{role}"
     try:
-        chat = make_chat(role, model, Caps())
+        chat = make_chat(role, model, Caps(), prepared.root)
+        if isinstance(model, WiredModel):
+            for reference in key_references(model):
+                resolve_reference(reference)
     except SkilloptError as error:
         return Finding(check=check, ok=False, says=str(error))
     named = f"{chat.identity.backend} {chat.identity.model} at {chat.identity.address}"
     try:
+        if isinstance(model, HandoffSettings):
+            return Finding(check=check, ok=None, says=f"{named}: asks by {model.folder}/pending.json")
         if not call:
             return Finding(check=check, ok=None, says=f"{named}: not asked (--call asks one word)")
-        reply = await chat.send(ChatRequest(messages=(Message("user", "Answer with the word ready."),), max_tokens=256))
+        words = (Message("user", "Answer with the word ready."),)
+        reply = await chat.send(ChatRequest(messages=words, max_tokens=model.max_tokens))
     except SkilloptError as error:
         return Finding(check=check, ok=False, says=prepared.scrub(f"{named}: {error}"))
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
 from typing import cast
 
@@ -18,6 +19,7 @@ from skillopt.backends.azure.chat import AzureSettings, Login, azure_chat
 from skillopt.backends.azure.entra import Credential, EntraTokens
 from skillopt.backends.completions import CompletionsChat, CompletionsSettings
 from skillopt.backends.endpoint import check_key_host
+from skillopt.backends.handoff import HandoffChat, HandoffSettings
 from skillopt.backends.http import parse_url
 from skillopt.backends.openai_chat import OpenAIChat
 from skillopt.backends.providers.presets import usual_key
@@ -44,10 +46,12 @@ _CREDENTIALS: Mapping[Login, str] = MappingProxyType(
 )
 
 
-def make_chat(role: str, model: Model, caps: Caps) -> Chat:
-    """Return who plays this role; a dollar cap needs a known price."""
+def make_chat(role: str, model: Model, caps: Caps, root: Path = Path()) -> Chat:
+    """Return who plays this role; a dollar cap needs a known price, and files are found from `root`."""
     if isinstance(model, ScriptedModel):
         return ScriptedChat.from_scenario(model.scenario, model=_SCRIPTED[role], timeout=model.timeout)
+    if isinstance(model, HandoffSettings):
+        return HandoffChat(model, root)
     settings = _settings(model)
     if caps.usd is not None and settings.price is None:
         raise UsageError(

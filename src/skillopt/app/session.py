@@ -20,6 +20,7 @@ from skillopt.domain.errors import (
     InterruptedRunError,
     QuotaExhaustedError,
     SkilloptError,
+    UnansweredError,
     UnavailableError,
     UsageError,
 )
@@ -40,7 +41,7 @@ from skillopt.train.report import Ending, summarize
 from skillopt.train.summary import Status, Summary
 
 _GRACE = 10.0  # seconds that requests under way get to finish after the first Ctrl-C
-_STOPS = (BudgetReachedError, InterruptedRunError, QuotaExhaustedError)
+_STOPS = (BudgetReachedError, InterruptedRunError, QuotaExhaustedError, UnansweredError)
 
 
 class Opened(msgspec.Struct, frozen=True, kw_only=True):

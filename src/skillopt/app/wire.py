@@ -20,6 +20,7 @@ class Crew:
         self._models = {"target": models.target, "optimizer": models.optimizer, "judge": models.judging}
         judge = models.judge.use if isinstance(models.judge, UseRole) else "judge"
         self._players = {"target": "target", "optimizer": "optimizer", "judge": judge}
+        self._root = prepared.root
         self._caps = prepared.config.limits.caps
         self._version = prepared.environment.version
         self._chats: list[tuple[str, Model, Chat]] = []
@@ -46,7 +47,7 @@ class Crew:
         for known, same, chat in self._chats:
             if known == player and same == model:
                 return chat
-        made = make_chat(player, model, self._caps)
+        made = make_chat(player, model, self._caps, self._root)
         self._chats.append((player, model, made))
         return made
 

@@ -10,7 +10,8 @@ SkilloptError
 │   ├── TruncatedError              the reply stopped for length
 │   ├── UnavailableError            down, cut, timed out, malformed
 │   │   └── EmptyReplyError         a reply without words
-│   └── QuotaExhaustedError         credit or daily quota  exit 7, stopped
+│   ├── QuotaExhaustedError         credit or daily quota  exit 7, stopped
+│   └── UnansweredError             files wait for answers exit 10, stopped
 ├── OptimizerError                  no usable reply        exit 3
 ├── AgentError                      the agent CLI          exit 3
 │   ├── NotInstalledError
@@ -122,6 +123,13 @@ class QuotaExhaustedError(ProviderError):
     """Credit or a daily quota is used up; trying again today is pointless."""
 
     exit_code = 7
+
+
+class UnansweredError(ProviderError):
+    """Questions were left as files, and whoever answers them has not done so yet; nothing was sent or spent."""
+
+    exit_code = 10
+    who = "you"
 
 
 class OptimizerError(SkilloptError):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from skillopt.domain.chat import Reply
-from skillopt.domain.errors import InternalError, StoreError, UnavailableError
+from skillopt.domain.errors import InternalError, StoreError, UnansweredError, UnavailableError
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.events import Event, PhaseBegan, PhaseEnded, Signal, UnitSettled
@@ -221,7 +221,16 @@ class Run:
 
 
 def _refuse_outage(path: str, outcomes: Sequence[Ref | Failure]) -> None:
-    """A phase in which nobody answered is an outage: it stays open, so that running again tries it again."""
+    """A phase in which nobody answered is an outage: it stays open, so that running again tries it again.
+
+    So does one in which somebody will answer yet: a single question that waits keeps it open.
+    """
+    waiting = [each for each in outcomes if isinstance(each, Failure) and each.kind == UnansweredError.__name__]
+    if waiting:
+        raise UnansweredError(
+            f"{len(waiting)} of the {len(outcomes)} questions of {path} wait for their answers.",
+            hint=waiting[-1].message,
+        )
     failures = [outcome for outcome in outcomes if isinstance(outcome, Failure) and outcome.passing]
     if failures and len(failures) == len(outcomes):
         raise UnavailableError(

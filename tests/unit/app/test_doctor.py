@@ -128,3 +128,25 @@ def test_the_program_that_grades_is_named_with_what_it_still_needs(tmp_path: Pat
         assert found["command"].ok is False
         assert "none holds here" in found["command"].says
     assert "command" not in examined(write_project(tmp_path / "plain"))
+
+
+def test_a_missing_variable_is_found_without_a_call(tmp_path: Path) -> None:
+    models = over_http("http://127.0.0.1:1/v1", api_key="${NOT_SET_ANYWHERE}")
+    found = examined(write_project(tmp_path, settings(models=models)))
+    assert found["models.target"].ok is False
+    assert "NOT_SET_ANYWHERE is not set" in found["models.target"].says
+
+
+def test_a_handoff_is_not_asked(tmp_path: Path) -> None:
+    by_hand = {"backend": "handoff", "folder": "inbox"}
+    models = {"target": by_hand, "optimizer": by_hand}
+    found = examined(write_project(tmp_path, settings(models=models)), call=True)
+    assert found["models.optimizer"].ok is None
+    assert "inbox/pending.json" in found["models.optimizer"].says
+    assert not (tmp_path / "inbox").exists()
+
+
+def test_a_model_is_asked_with_the_settings_of_the_run(server: ThreadedServer, tmp_path: Path) -> None:
+    models = over_http(server.url("echo"), max_tokens=777)
+    examined(write_project(tmp_path, settings(models=models)), call=True)
+    assert [json.loads(request.body)["max_tokens"] for request in server.log("echo")] == [777, 777]

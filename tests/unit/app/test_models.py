@@ -162,5 +162,6 @@ def test_a_login_without_its_package_says_what_to_install() -> None:
 def test_a_stage_changes_its_own_part_of_a_model() -> None:
     plain = model(base_url="http://127.0.0.1:1/v1", stages={"rewrite": {"max_tokens": 64000, "timeout": 900}})
     rewriting = at_stage(plain, "rewrite")
+    assert isinstance(rewriting, OpenAISettings)
     assert (rewriting.max_tokens, rewriting.timeout) == (64000, 900.0)
     assert at_stage(plain, "reflect") is plain

@@ -16,6 +16,7 @@ EXIT_CODES = {
     "UnavailableError": 3,
     "EmptyReplyError": 3,
     "QuotaExhaustedError": 7,
+    "UnansweredError": 10,
     "OptimizerError": 3,
     "AgentError": 3,
     "NotInstalledError": 3,

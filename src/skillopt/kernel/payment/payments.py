@@ -17,6 +17,7 @@ from skillopt.domain.errors import (
     QuotaExhaustedError,
     RateLimitedError,
     SkilloptError,
+    UnansweredError,
 )
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING, Usage
@@ -155,7 +156,7 @@ class Payments:
 
 
 def _failure(error: SkilloptError) -> Failure:
-    passing = isinstance(error, ProviderError) and error.retryable
+    passing = isinstance(error, ProviderError) and (error.retryable or isinstance(error, UnansweredError))
     return Failure(kind=type(error).__name__, who=error.who, message=str(error), passing=passing)
 
 
@@ -164,6 +165,8 @@ def _charge(error: ProviderError | AgentError, worst: Usage) -> Usage:
 
     What can cost nothing, such as a program on this machine, has cost nothing.
     """
+    if isinstance(error, UnansweredError):
+        return NOTHING
     if isinstance(error, ProviderError):
         if error.usage is not None:
             return msgspec.structs.replace(error.usage, calls=1)
