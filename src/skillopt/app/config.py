@@ -64,6 +64,11 @@ WiredModel = OpenAISettings | CompletionsSettings | AzureSettings | AnthropicSet
 Model = WiredModel | HandoffSettings | ScriptedModel
 
 
+def role_at(stage: Stage) -> str:
+    """Return the role that a stage asks."""
+    return {"rollout": "target", "judge": "judge"}.get(stage, "optimizer")
+
+
 class UseRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="use", tag_field="backend"):
     """Another role's model; the key `use` is enough to choose this form.
 
@@ -84,6 +89,22 @@ class Models(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     target: Model
     optimizer: Model
     judge: UseRole | Model = UseRole()
+
+    def __post_init__(self) -> None:
+        own = {"target": self.target, "optimizer": self.optimizer}
+        if not isinstance(self.judge, UseRole):
+            own["judge"] = self.judge
+        for role, model in own.items():
+            for stage in model.stages:
+                if self.player_at(stage) != role:
+                    raise ValueError(
+                        f"{role}.stages.{stage}: that stage asks the {self.player_at(stage)}, not this model"
+                    )
+
+    def player_at(self, stage: Stage) -> str:
+        """Return whose model is asked at a stage."""
+        role = role_at(stage)
+        return self.judge.use if role == "judge" and isinstance(self.judge, UseRole) else role
 
     @property
     def judging(self) -> Model:

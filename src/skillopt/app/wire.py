@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 
-from skillopt.app.config import Model, UseRole
+from skillopt.app.config import Model, role_at
 from skillopt.app.models import at_stage, make_chat
 from skillopt.app.project.prepare import Prepared
 from skillopt.kernel.ports import Chat
@@ -18,8 +18,7 @@ class Crew:
     def __init__(self, prepared: Prepared) -> None:
         models = prepared.config.models
         self._models = {"target": models.target, "optimizer": models.optimizer, "judge": models.judging}
-        judge = models.judge.use if isinstance(models.judge, UseRole) else "judge"
-        self._players = {"target": "target", "optimizer": "optimizer", "judge": judge}
+        self._player_at = models.player_at
         self._root = prepared.root
         self._caps = prepared.config.limits.caps
         self._version = prepared.environment.version
@@ -31,12 +30,11 @@ class Crew:
         await asyncio.gather(*(chat.close() for _, _, chat in self._chats))
 
     def _asker(self, stage: Stage) -> Asker:
-        role = _ROLES.get(stage, "optimizer")
-        player = self._players[role]
+        player = self._player_at(stage)
         model = at_stage(self._models[player], stage)
         return Asker(
             verb=stage,
-            role=role,
+            role=role_at(stage),
             chat=self._chat(player, model),
             max_tokens=model.max_tokens,
             version=self._version if stage == "rollout" else "",
@@ -50,6 +48,3 @@ class Crew:
         made = make_chat(player, model, self._caps, self._root)
         self._chats.append((player, model, made))
         return made
-
-
-_ROLES: dict[Stage, str] = {"rollout": "target", "judge": "judge"}

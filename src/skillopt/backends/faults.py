@@ -55,12 +55,18 @@ class _Detail(msgspec.Struct):
     type: str | None = None
 
 
+class _Base(msgspec.Struct):
+    status_code: int = 0
+    status_msg: str | None = None
+
+
 class _Envelope(msgspec.Struct):
     error: _Detail | str | None = None
     message: str | None = None
     detail: str | None = None
     code: str | int | None = None
     type: str | None = None
+    base_resp: _Base | None = None
 
 
 class _Kind(enum.Enum):
@@ -76,6 +82,17 @@ class _Kind(enum.Enum):
 
 _ENVELOPES = msgspec.json.Decoder(_Envelope | list[_Envelope] | str)
 
+# MiniMax says 200, and what went wrong by a number of its own.
+_BASE_CODES = {
+    1002: "rate_limit",
+    1004: "authentication",
+    1008: "insufficient_balance",
+    1026: "content_filter",
+    1027: "content_filter",
+    1039: "rate_limit",
+    2013: "invalid_request",
+    2049: "invalid_api_key",
+}
 _QUOTA_NAMES = ("insufficient_quota", "billing", "insufficient_balance", "credit")
 _QUOTA_WORDS = ("insufficient balance", "insufficient credits", "credit balance is too low")
 _CONTEXT_NAMES = ("context_length", "context_size", "context_window", "string_above_max_length")
@@ -141,10 +158,16 @@ def read_complaint(body: bytes) -> Complaint | None:
         return Complaint(message=found)
     error = found.error if found.error is not None else (found.message or found.detail)
     if error is None:
-        return None
+        return _base_complaint(found.base_resp)
     if isinstance(error, str):
         return Complaint(message=error, code=_text(found.code), type=_text(found.type))
     return Complaint(message=_text(error.message) or text, code=_text(error.code), type=_text(error.type))
+
+
+def _base_complaint(base: _Base | None) -> Complaint | None:
+    if base is None or not base.status_code:
+        return None
+    return Complaint(message=base.status_msg or "", code=_BASE_CODES.get(base.status_code, ""))
 
 
 def provider_error(asked: Asked, response: Response, complaint: Complaint) -> ProviderError:

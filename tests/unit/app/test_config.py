@@ -74,7 +74,6 @@ VARIED = {
     "models.target.alias": "mine",
     "models.target.api": "responses",
     "models.target.preset": "vllm",
-    "models.target.stages": "{rewrite: {max_tokens: 64000}}",
     "models.judge.use": "target",
     "judge.repeats": "3",
     "judge.mode": "pairwise",
@@ -119,8 +118,8 @@ VARIED = {
     "stop.target": "0.9",
     "test": "[best]",
 }
-# what has no meaning beside the others: test_models_with_other_settings knows them
-ELSEWHERE = {"models.target.region", "models.target.thinking"}
+# what has no meaning beside these: test_models_with_other_settings_name_a_run_by_what_they_ask has them
+ELSEWHERE = {"models.target.region", "models.target.thinking", "models.target.stages"}
 CONTENT = {"skill", "environment.command"}  # by what is in the files, not by their paths: see test_prepare
 ONE_VALUE = {"environment.kind", "models.target.backend", "models.judge.backend", "optimizer.mode"}
 
@@ -181,8 +180,8 @@ BASE_MODEL = "backend: completions, base_url: http://127.0.0.1:1/v1, model: b"
         (AZURE, "api_key: '${OTHER}'", True),
         (AZURE, "allow_hosts: [gateway.example.com]", True),
         (AZURE, "scope: another", True),
-        (AZURE, "stages: {rewrite: {timeout: 900}}", True),
-        (AZURE, "stages: {rewrite: {timeout: 900, temperature: 0.0}}", False),
+        (AZURE, "stages: {rollout: {timeout: 900}}", True),
+        (AZURE, "stages: {rollout: {timeout: 900, temperature: 0.0}}", False),
         (AZURE, "api: responses", False),
         (AZURE, "api_version: '2024-10-21'", False),
         (AZURE, "endpoints: [https://b.openai.azure.com]", False),

@@ -3,9 +3,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from skillopt.app.project.prepare import prepare
 from skillopt.app.wire import Crew
 from skillopt.domain.chat import Message
+from skillopt.domain.errors import UsageError
 from skillopt.kernel.work import STAGES
 from tests.unit.app.projects import as_dict, over_http, settings, write_project
 
@@ -56,6 +59,17 @@ def test_a_stage_has_its_own_settings_and_shares_the_rest(tmp_path: Path) -> Non
         await crew.close()
 
     asyncio.run(asked())
+
+
+@pytest.mark.parametrize(
+    ("role", "stage", "whose"),
+    [("target", "rewrite", "optimizer"), ("optimizer", "rollout", "target"), ("target", "judge", "optimizer")],
+)
+def test_a_stage_that_never_asks_a_model_is_refused(tmp_path: Path, role: str, stage: str, whose: str) -> None:
+    models = over_http("http://127.0.0.1:1/v1")
+    changed = {**models, role: as_dict(models[role]) | {"stages": {stage: {"max_tokens": 9}}}}
+    with pytest.raises(UsageError, match=f"{role}.stages.{stage}: that stage asks the {whose}"):
+        prepare(write_project(tmp_path, settings(models=changed)), environ={})
 
 
 def test_the_target_may_judge(tmp_path: Path) -> None:

@@ -74,6 +74,12 @@ def error_for(status: int, body: bytes) -> ProviderError:
         (200, b'{"error":{"message":"x","type":"invalid_request_error"}}', RefusedError),
         (200, b'{"error":{"message":"x","code":"content_filter"}}', RefusedError),
         (200, b'{"error":"something broke"}', UnavailableError),
+        (200, b'{"base_resp":{"status_code":1004,"status_msg":"login fail"}}', AuthError),
+        (200, b'{"choices":null,"base_resp":{"status_code":1008,"status_msg":"no money"}}', QuotaExhaustedError),
+        (200, b'{"base_resp":{"status_code":1002,"status_msg":"slow down"}}', RateLimitedError),
+        (200, b'{"base_resp":{"status_code":1026,"status_msg":"sensitive"}}', RefusedError),
+        (200, b'{"base_resp":{"status_code":2013,"status_msg":"bad parameters"}}', RefusedError),
+        (200, b'{"base_resp":{"status_code":1000}}', UnavailableError),
     ],
 )
 def test_a_fault_is_typed_by_status_and_body(status: int, body: bytes, error: type[ProviderError]) -> None:
@@ -105,7 +111,9 @@ def test_an_error_body_is_read_whatever_its_shape(body: bytes, message: str, cod
     assert read_complaint(body) == Complaint(message=message, code=code, type=kind)
 
 
-@pytest.mark.parametrize("body", [b"{}", b'{"choices":[]}', b'{"error":null}', b"[]"])
+@pytest.mark.parametrize(
+    "body", [b"{}", b'{"choices":[]}', b'{"error":null}', b"[]", b'{"base_resp":{"status_code":0}}']
+)
 def test_json_without_a_complaint_complains_of_nothing(body: bytes) -> None:
     assert read_complaint(body) is None
 
