@@ -12,7 +12,17 @@ import msgspec
 from benchmarks.fresh import python, run
 
 NAMES = ("startup", "demo", "journal", "client_cpu", "resume", "memory", "throughput")
-WORLDS = ("calls_to_perfect", "hidden_rules", "memorising", "ablation", "big_run", "critical_path")
+GATES = ("gate_null", "gate_power", "gate_control")
+WORLDS = (
+    "calls_to_perfect",
+    "hidden_rules",
+    "memorising",
+    "ablation",
+    "big_run",
+    "critical_path",
+    "gate_null",
+    "gate_power",
+)
 ALL = "all"
 _SECONDS = 900.0
 

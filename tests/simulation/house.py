@@ -99,7 +99,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     retry: RetrySettings = RetrySettings()
     reflect: ReflectSettings = ReflectSettings(minibatch_size=3)
     aggregate: AggregateSettings = AggregateSettings()
-    gate: GateSettings = GateSettings()
+    gate: GateSettings = GateSettings(rule="strict")
     judge: JudgeSettings = JudgeSettings()
     assessor: Assessor | None = None
     scrub: Callable[[str], str] = unscrubbed

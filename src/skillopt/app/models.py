@@ -67,6 +67,12 @@ def at_stage(model: Model, stage: Stage) -> Model:
     return msgspec.structs.replace(model, **changes) if changes else model
 
 
+def samples(model: Model) -> bool:
+    """Say whether this model is known to answer the same question in different ways."""
+    temperature: float | None = getattr(model, "temperature", None)
+    return temperature is not None and temperature > 0 and getattr(model, "seed", None) is None
+
+
 def references(models: Models) -> tuple[str, ...]:
     """Return every reference to a secret that these models have."""
     asked = [model for model in (models.target, models.optimizer, models.judge) if isinstance(model, WiredModel)]

@@ -96,6 +96,7 @@ async def opened(
             gate=config.gate,
             judge=config.judge,
             assessor=assessor,
+            varied=crew.varied,
         )
     )
     try:
@@ -276,5 +277,6 @@ def _began(prepared: Prepared, name: str) -> RunBegan:
         },
         gate_rule=config.gate.rule,
         gate_metric=config.gate.metric,
+        gate_smallest_p=config.gate.smallest_p(len(plan.val)),
         skill_digest=plan.seed_skill.digest,
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 
 from skillopt.app.config import Model, role_at
-from skillopt.app.models import at_stage, make_chat
+from skillopt.app.models import at_stage, make_chat, samples
 from skillopt.app.project.prepare import Prepared
 from skillopt.kernel.ports import Chat
 from skillopt.kernel.work import STAGES, Asker, Staff, Stage
@@ -23,6 +23,7 @@ class Crew:
         self._caps = prepared.config.limits.caps
         self._version = prepared.environment.version
         self._chats: list[tuple[str, Model, Chat]] = []
+        self.varied = not samples(at_stage(models.target, "rollout"))
         self.staff = Staff({stage: self._asker(stage) for stage in STAGES})
 
     async def close(self) -> None:

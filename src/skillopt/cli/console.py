@@ -252,7 +252,10 @@ def _troubles(picture: Picture) -> str:
 def _run_began(fact: RunBegan) -> str:
     sizes = ", ".join(f"{size} {split}" for split, size in fact.sizes.items())
     models = ", ".join(f"{role} {model}" for role, model in fact.models.items())
-    return f"run {fact.run}: {_counted(fact.total_steps, 'step')}, tasks {sizes}; {models}; gate {fact.gate_rule}"
+    gate = fact.gate_rule
+    if fact.gate_smallest_p is not None:
+        gate += f", which can reach p = {fact.gate_smallest_p:.1g} on this val"
+    return f"run {fact.run}: {_counted(fact.total_steps, 'step')}, tasks {sizes}; {models}; gate {gate}"
 
 
 def _phase_ended(fact: PhaseEnded) -> str | None:

@@ -34,6 +34,7 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         "eval": Entry("skillopt.cli.eval", "Measure a skill on one split of the tasks."),
         "explain": Entry("skillopt.cli.attribution.explain", "Say where each line of a trained skill came from."),
         "prune": Entry("skillopt.cli.attribution.prune", "Take out of a skill what nothing on val depends on."),
+        "aa": Entry("skillopt.cli.aa", "Try the gate on changes that change nothing."),
         "runs": Entry("skillopt.cli.runs", "List, show and export the runs of a workspace."),
         "config": Entry("skillopt.cli.config", "Show, check and describe configurations."),
         "doctor": Entry("skillopt.cli.doctor", "Check this machine, the models and the configuration."),

@@ -174,7 +174,7 @@ class Scoreboard(msgspec.Struct, frozen=True):
         single_trials = len(values) == len(by_task)
         spread = _standard_error(mean, list(by_task.values()), len(values))
         if spread is None or spread < _NO_SPREAD or (single_trials and all(value in {0.0, 1.0} for value in values)):
-            return _wilson(mean, len(by_task))
+            return wilson(mean, len(by_task))
         half = _student_quantile(len(by_task) - 1) * spread
         return Interval(max(0.0, mean - half), min(1.0, mean + half))
 
@@ -201,7 +201,7 @@ def _standard_error(mean: float, tasks: list[list[float]], n: int) -> float | No
     return math.sqrt(squares * count / (count - 1)) / n
 
 
-def _wilson(mean: float, n: int) -> Interval:
+def wilson(mean: float, n: int) -> Interval:
     """Return Wilson's interval; exact ends where all or none succeeded."""
     scale = 1 + _Z**2 / n
     centre = (mean + _Z**2 / (2 * n)) / scale

@@ -107,12 +107,12 @@ def _ruled(environment: Environment, task: Task, rollout: Rollout) -> _Known | U
 
 
 def mean_of(board: Scoreboard) -> Mean:
-    """Return the board's means as a fact; the interval is that of the hard score."""
+    """Return the board's means as a fact, over its tasks; the interval is that of the hard score."""
     interval = board.interval(_HARD)
     return Mean(
         hard=board.hard,
         soft=board.soft,
-        n=board.n,
+        n=len(board.measured_tasks),
         failed=board.failed,
         low=None if interval is None else interval.low,
         high=None if interval is None else interval.high,

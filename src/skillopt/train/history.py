@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from skillopt.kernel.events import BudgetDecided
+from skillopt.kernel.events import BudgetDecided, GateEvidence
 from skillopt.kernel.view import RunView, StepView
 from skillopt.train.summary import UsageRow
 
@@ -56,6 +56,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True):
     candidate_gate_score: float | None
     action: str
     reason: str
+    evidence: GateEvidence | None
     current_score: float | None
     best_score: float | None
     best_step: int
@@ -126,11 +127,12 @@ def _record(view: RunView, step: StepView) -> StepRecord:
         rewrite_change_summary=candidate.summary,
         selection_hard=None if measured is None else measured.hard,
         selection_soft=None if measured is None else measured.soft,
-        selection_n=0 if measured is None else measured.n,
+        selection_n=gate.n,
         gate_metric=gate.metric,
         candidate_gate_score=gate.candidate if candidate.changed else None,
         action=gate.action,
         reason=gate.reason,
+        evidence=gate.evidence,
         current_score=ended.current_score,
         best_score=ended.best_score,
         best_step=ended.best_step,

@@ -257,7 +257,8 @@ def test_which_references_a_grader_can_use(name: str, reference: str, accepted: 
 
 def test_an_unknown_grader_names_the_nearest() -> None:
     with pytest.raises(
-        UsageError, match=r"Did you mean 'exact'\? Valid: anls, choice, command, contains, edit_distance, exact, f1, json"
+        UsageError,
+        match=r"Did you mean 'exact'\? Valid: anls, choice, command, contains, edit_distance, exact, f1, json",
     ):
         grader("exactt")
 

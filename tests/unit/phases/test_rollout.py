@@ -4,6 +4,7 @@ from skillopt.domain.rollouts import Answered, Failed, Rollout
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
 from skillopt.kernel.run import Run
+from skillopt.kernel.work import Ask
 from skillopt.phases.rollout import Rollouts, rollout
 from skillopt.testing.conversation import BrainReply, Conversation
 from skillopt.testing.faults import FaultKind
@@ -16,7 +17,7 @@ SKILL = Skill.from_text("---\nname: x\n---\n# Rules\n\n<!-- APPENDIX_START -->\n
 
 
 def works(bench: Bench, tasks: tuple[Task, ...] = TASKS, *, skill: Skill = SKILL, trial: int = 0) -> Rollouts:
-    return Rollouts(asker=bench.asker, environment=house().environment, skill=skill, tasks=tasks, trial=trial)
+    return Rollouts(asker=bench.asker, environment=house().environment, skill=skill, tasks=tasks, trials=(trial,))
 
 
 def test_works_are_made_when_looked_at_and_keep_their_order() -> None:
@@ -43,11 +44,41 @@ def test_each_task_is_answered_or_failed_in_order_whatever_finishes_first() -> N
 
     bench = Bench(ScriptedChat(brain))
 
+    made = works(bench, trial=2)
+
     async def work(run: Run) -> tuple[Rollout, ...]:
-        return await rollout(run, "p", works(bench, trial=2), TASKS, 2)
+        return await rollout(run, "p", made, made.whose())
 
     first, second, third = bench.live(work)
     assert first == Answered(task_id=TASKS[0].id, trial=2, text=str(TASKS[0].input))
     assert third == Answered(task_id=TASKS[2].id, trial=2, text=str(TASKS[2].input))
     assert isinstance(second, Failed)
     assert (second.task_id, second.trial, second.failure.who) == (TASKS[1].id, 2, "provider")
+
+
+def test_all_tasks_come_once_before_any_comes_again() -> None:
+    bench = Bench(ScriptedChat("echo"))
+    environment = house().environment
+    made = Rollouts(asker=bench.asker, environment=environment, skill=SKILL, tasks=TASKS, trials=(0, 5))
+    assert [(task.id, trial) for task, trial in made.whose()] == [(task.id, t) for t in (0, 5) for task in TASKS]
+    assert [work.key for work in made] == [work.key for t in (0, 5) for work in works(bench, trial=t)]
+    assert [work.key for work in made[2:4]] == [made[2].key, made[3].key]
+    assert len({work.key for work in made}) == len(made) == 6
+
+
+def test_a_repeat_is_sent_with_a_variant_of_the_text_only_where_that_is_wanted() -> None:
+    bench = Bench(ScriptedChat("echo"))
+
+    def asked(trial: int, *, varied: bool) -> str:
+        environment = house().environment
+        made = Rollouts(
+            asker=bench.asker, environment=environment, skill=SKILL, tasks=TASKS, trials=(trial,), varied=varied
+        )
+        work = made[0]
+        assert isinstance(work, Ask)
+        return work.request.messages[0].content
+
+    plain = asked(0, varied=False)
+    assert asked(3, varied=False) == asked(0, varied=True) == plain
+    assert asked(3, varied=True) != plain
+    assert SKILL.rendered.strip() in asked(3, varied=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
+from skillopt.domain.evidence.course import Finding
 from skillopt.domain.progress.memory import Fate, Memory, Pattern, Tried, TriedChange
 from skillopt.domain.scores import Metric, Scoreboard
 from skillopt.domain.skill import Candidate, Change, Skill
@@ -12,12 +13,13 @@ from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict, stri
 
 
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """A skill, how it did on val when it was accepted, and where it came from."""
+    """A skill, how it did on val, and where it came from; `fresh` says that these trials did not choose it."""
 
     skill: Skill
     board: Scoreboard
     origin: str
     step: int = 0
+    fresh: bool = True
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,10 +38,22 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Gated(msgspec.Struct, frozen=True, kw_only=True):
-    """A verdict and what the candidate scored on val; no board where nothing had to be measured."""
+    """A verdict and what the candidate scored on val; no board where nothing had to be measured.
+
+    `finding` is the evidence of a paired test; `bar` an accepted candidate's fresh trials, which decided nothing.
+    """
 
     verdict: Verdict
     board: Scoreboard | None = None
+    finding: Finding | None = None
+    bar: Scoreboard | None = None
+
+    def standing(self, candidate: Candidate, origin: str, step: int) -> Standing | None:
+        """Return how the candidate stands if it was accepted: by its fresh trials, where it has some."""
+        board = self.board if self.bar is None else self.bar
+        if board is None or not candidate.changed or not isinstance(self.verdict, Accept):
+            return None
+        return Standing(skill=candidate.skill, board=board, origin=origin, step=step, fresh=self.bar is not None)
 
 
 class StepOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -99,11 +113,10 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
 
     def taking(self, candidate: Candidate, gated: Gated, *, origin: str, step: int) -> TrainState:
         """Return the state after a gate between two steps: an accepted candidate takes the incumbent's place."""
-        verdict = gated.verdict
-        if gated.board is None or not candidate.changed or not isinstance(verdict, Accept):
+        standing = gated.standing(candidate, origin, step)
+        if standing is None:
             return self
-        standing = Standing(skill=candidate.skill, board=gated.board, origin=origin, step=step)
-        best = standing if verdict.new_best else self.best
+        best = standing if isinstance(gated.verdict, Accept) and gated.verdict.new_best else self.best
         return msgspec.structs.replace(self, incumbent=standing, best=best, since_accept=0, passed=frozenset())
 
     def wearing(self, skill: Skill) -> TrainState:
@@ -120,15 +133,14 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
         """Return the state with the incumbent as best where it measured better, on the tasks that both have."""
         incumbent, best = self.incumbent, self.best
         verdict = strict(incumbent.board, best.board, best.board, self.metric)
-        return msgspec.structs.replace(self, best=incumbent) if isinstance(verdict, Accept) else self
+        if not isinstance(verdict, Accept):
+            return self
+        chosen = msgspec.structs.replace(incumbent, fresh=False)  # these trials have just chosen it
+        return msgspec.structs.replace(self, best=chosen)
 
     @staticmethod
     def _accepted(outcome: StepOutcome) -> Standing | None:
-        board = outcome.gated.board
-        if board is None or not outcome.candidate.changed or not isinstance(outcome.gated.verdict, Accept):
-            return None
-        step = outcome.step
-        return Standing(skill=outcome.candidate.skill, board=board, origin=step.origin, step=step.number)
+        return outcome.gated.standing(outcome.candidate, outcome.step.origin, outcome.step.number)
 
     def _passed(self, train: Scoreboard) -> frozenset[str]:
         """The train tasks answered right since the last accept; one failure starts the count again."""

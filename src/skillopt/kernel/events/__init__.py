@@ -3,7 +3,7 @@
 Owns the event union and the live signals; refuses to know who watches. Times are kept beside events, never in them.
 """
 
-from skillopt.kernel.events.facts import EditFact, Mean, PatternFact, TaskScore
+from skillopt.kernel.events.facts import EditFact, GateEvidence, Mean, PatternFact, TaskScore
 from skillopt.kernel.events.of_epoch import EpochCompared, EpochEnded, MetaSkillWritten, PairFact, SlowUpdated
 from skillopt.kernel.events.of_prune import PassagesTried, PruneDecided
 from skillopt.kernel.events.of_run import (
@@ -66,6 +66,7 @@ __all__ = [
     "EpochEnded",
     "Event",
     "GateDecided",
+    "GateEvidence",
     "Mean",
     "Measured",
     "MetaSkillWritten",

@@ -56,3 +56,26 @@ class EditFact(msgspec.Struct, frozen=True, kw_only=True):
     detail: str = ""
     tasks: tuple[str, ...] = ()
     line: int | None = None
+
+
+class GateEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What a paired test saw: by which procedure, at which look, and what it showed; None where nothing was computed.
+
+    `known` is how many trials a task the incumbent had, `spent` what was used of this gate's `alpha`; `effect` is the
+    mean difference over the tasks that were tried, with its 95 % interval. `regressed` are tasks that were solved
+    before and now fail; `needed` is about how many val tasks a verdict would take.
+    """
+
+    procedure: str
+    look: int
+    wins: int
+    losses: int
+    known: int
+    p: float | None
+    alpha: float
+    spent: float
+    effect: float | None
+    low: float | None
+    high: float | None
+    regressed: tuple[str, ...]
+    needed: int | None

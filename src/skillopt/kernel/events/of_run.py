@@ -9,7 +9,7 @@ from skillopt.kernel.events.facts import Fact, Mean, TaskScore
 
 
 class RunBegan(Fact, frozen=True, kw_only=True, tag="run_began"):
-    """A run started from a seed skill with a plan."""
+    """A run started from a seed skill with a plan; `gate_smallest_p` is the most certain that its gate can ever be."""
 
     run: str
     config_digest: str
@@ -21,6 +21,7 @@ class RunBegan(Fact, frozen=True, kw_only=True, tag="run_began"):
     models: dict[str, str]
     gate_rule: str
     gate_metric: str
+    gate_smallest_p: float | None = None
     skill_digest: str
 
 

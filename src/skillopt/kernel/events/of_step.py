@@ -3,7 +3,7 @@ Owns these events; refuses to know what they add up to."""
 
 from __future__ import annotations
 
-from skillopt.kernel.events.facts import EditFact, Fact, Mean, PatternFact, TaskScore
+from skillopt.kernel.events.facts import EditFact, Fact, GateEvidence, Mean, PatternFact, TaskScore
 
 
 class StepBegan(Fact, frozen=True, kw_only=True, tag="step_began"):
@@ -112,6 +112,7 @@ class GateDecided(Fact, frozen=True, kw_only=True, tag="gate_decided"):
     calls: int
     skill_digest: str = ""
     parent_digest: str = ""
+    evidence: GateEvidence | None = None
 
 
 class StepEnded(Fact, frozen=True, kw_only=True, tag="step_ended"):

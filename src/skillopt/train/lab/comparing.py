@@ -60,7 +60,7 @@ class Comparing:
 
     async def _answers(self, phase: str, skill: Skill, tasks: Sequence[Task]) -> list[Unjudged | None]:
         works = Rollouts(asker=self._target, environment=self._environment, skill=skill, tasks=tasks)
-        rollouts = await rollout(self._run, phase, works, tasks)
+        rollouts = await rollout(self._run, phase, works, works.whose())
         return [self._open(task, each) for task, each in zip(tasks, rollouts, strict=True)]
 
     def _open(self, task: Task, answer: Rollout) -> Unjudged | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from skillopt.domain.errors import SkilloptError, UnavailableError
 from skillopt.domain.progress.memory import Memory
 from skillopt.domain.progress.state import Gated, Step, StepOutcome, TrainState
@@ -40,12 +42,14 @@ class Lab:
         self.remind = noting.remind
         self.gate = deciding.gate
         self.append = noting.append
+        self._bar = deciding.bar
+        self._completed = deciding.completed
         self.consolidate = Remembering(parts, teller, self.measuring, deciding).consolidate
 
     async def baseline(self, plan: Plan) -> TrainState:
         """Measure the seed skill on val; a target that answers nothing there ends the run."""
         self._hinting.before_baseline(plan)
-        board = await self.measuring.measure(plan.seed_skill, plan.val, label="baseline", split="val")
+        board = await self._bar(plan, plan.seed_skill, "baseline")
         if not board.n:
             raise _silent_target(len(plan.val), board.cause)
         return TrainState.begin(plan.seed_skill, board, self._compared)
@@ -103,7 +107,9 @@ class Lab:
 
     async def report(self, plan: Plan, state: TrainState, reason: str) -> TrainState:
         """Let the last skill compete for best; score the chosen ones on test, which decided nothing; end the run."""
-        state = state.promoted()
+        last = await self._completed(plan, state.incumbent)
+        best = last if state.best.skill is state.skill else await self._completed(plan, state.best)
+        state = msgspec.structs.replace(state, incumbent=last, best=best).promoted()
         self._hinting.before_tests(plan, state)
         last, best = state.incumbent, state.best
         tested = {"initial": ("baseline", plan.seed_skill), "best": ("best", best.skill), "last": ("last", last.skill)}
@@ -111,7 +117,6 @@ class Lab:
             for name in plan.test:
                 label, skill = tested[name]
                 await self.measuring.measure(skill, plan.tasks.test, label=label, split="test")
-        untouched = best.step == 0
         self._run.emit(
             RunEnded(
                 stop_reason=reason,
@@ -120,7 +125,7 @@ class Lab:
                 best_origin=best.origin,
                 best_step=best.step,
                 current_origin=last.origin,
-                claimed_val=best.board.value(state.metric) if untouched else None,
+                claimed_val=best.board.value(state.metric) if best.fresh else None,
             )
         )
         return state

@@ -34,14 +34,15 @@ class Measuring:
             judge=Judge(asker=parts.staff.at("judge"), settings=parts.judge),
             assessor=parts.assessor,
         )
+        self._varied = parts.varied
         self._teller = teller
 
     async def measure(
-        self, skill: Skill, tasks: Sequence[Task], *, label: str, split: str, trial: int = 0
+        self, skill: Skill, tasks: Sequence[Task], *, label: str, split: str, trial: int = 0, repeats: int = 1
     ) -> Scoreboard:
-        """Score a skill on a split, and say so."""
+        """Score a skill on a split, in so many trials from the first one on, and say so."""
         self._teller.keep(skill)
-        board = (await self._graded(f"{label}/{split}", skill, tasks, trial))[1]
+        board = await self.score(f"{label}/{split}", skill, tasks, range(trial, trial + repeats))
         types = {task.id: task.type for task in tasks if task.type is not None}
         self._run.emit(
             Measured(
@@ -54,6 +55,10 @@ class Measuring:
             )
         )
         return board
+
+    async def score(self, phase: str, skill: Skill, tasks: Sequence[Task], trials: Sequence[int]) -> Scoreboard:
+        """Score a skill without a word: part of a measurement that somebody else tells."""
+        return (await self._graded(phase, skill, tasks, trials))[1]
 
     async def batches(self, plan: Plan, step: Step, skill: Skill) -> tuple[Graded, ...]:
         """Put the step's microbatches to the target and grade the answers."""
@@ -68,12 +73,19 @@ class Measuring:
                 mode=plan.optimizer.mode,
             )
         )
-        rollouts, board = await self._graded("rollout", skill, plan.tasks_of(step), trial=0)
+        rollouts, board = await self._graded("rollout", skill, plan.tasks_of(step), (0,))
         return tuple(self._cut(step, plan.batches(step), rollouts, board))
 
-    def works(self, skill: Skill, tasks: Sequence[Task], trial: int = 0) -> Rollouts:
+    def works(self, skill: Skill, tasks: Sequence[Task], trials: Sequence[int] = (0,)) -> Rollouts:
         """Return what is asked when a skill is measured on these tasks."""
-        return Rollouts(asker=self._target, environment=self._environment, skill=skill, tasks=tasks, trial=trial)
+        return Rollouts(
+            asker=self._target,
+            environment=self._environment,
+            skill=skill,
+            tasks=tasks,
+            trials=trials,
+            varied=self._varied,
+        )
 
     def _cut(
         self, step: Step, batches: Sequence[BatchSpec], rollouts: Sequence[Rollout], board: Scoreboard
@@ -92,7 +104,7 @@ class Measuring:
     async def side_by_side(self, phase: str, skills: tuple[Skill, Skill], tasks: Sequence[Task]) -> tuple[Side, Side]:
         """Put the same tasks to the target with two skills, all at once, and grade the answers."""
         works = [work for skill in skills for work in self.works(skill, tasks)]
-        rollouts, board = await self._answered(phase, works, [*tasks, *tasks])
+        rollouts, board = await self._answered(phase, works, [(task, 0) for task in (*tasks, *tasks)])
         half = len(tasks)
         return (
             Side(rollouts=rollouts[:half], board=Scoreboard(board.rows[:half])),
@@ -100,15 +112,16 @@ class Measuring:
         )
 
     async def _graded(
-        self, phase: str, skill: Skill, tasks: Sequence[Task], trial: int
+        self, phase: str, skill: Skill, tasks: Sequence[Task], trials: Sequence[int]
     ) -> tuple[tuple[Rollout, ...], Scoreboard]:
-        return await self._answered(phase, self.works(skill, tasks, trial), tasks, trial)
+        works = self.works(skill, tasks, trials)
+        return await self._answered(phase, works, tuple(works.whose()))
 
     async def _answered(
-        self, phase: str, works: Sequence[Work], tasks: Sequence[Task], trial: int = 0
+        self, phase: str, works: Sequence[Work], whose: Sequence[tuple[Task, int]]
     ) -> tuple[tuple[Rollout, ...], Scoreboard]:
-        rollouts = await rollout(self._run, phase, works, tasks, trial)
-        grades = await grade(self._run, phase, self._grading, tasks, rollouts)
+        rollouts = await rollout(self._run, phase, works, whose)
+        grades = await grade(self._run, phase, self._grading, [task for task, _ in whose], rollouts)
         if grades.agreement is not None:
             self._run.emit(AnswersJudged(path=judging(phase), agreement=grades.agreement))
         return rollouts, grades.board

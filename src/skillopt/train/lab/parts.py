@@ -22,7 +22,7 @@ from skillopt.train.settings import OptimizerSettings
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a lab is made of."""
+    """What a lab is made of; `varied` says that the target does not sample, so that repeats need variants of a text."""
 
     run: Run
     environment: Environment
@@ -33,6 +33,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     optimizer: OptimizerSettings = OptimizerSettings()
     gate: GateSettings = GateSettings()
     judge: JudgeSettings = JudgeSettings()
+    varied: bool = True
     assessor: Assessor | None = None
 
     def author(self) -> Author:

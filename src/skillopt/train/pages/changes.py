@@ -4,10 +4,12 @@ Owns the selection and how much of it is shown; refuses to decide anything: verd
 from __future__ import annotations
 
 import difflib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from skillopt.kernel.events import EditFact, GateDecided, Measured, TaskScore
+from skillopt.kernel.events import EditFact, GateDecided, GateEvidence, Measured, TaskScore
 from skillopt.kernel.view import RunView, StepView
+from skillopt.train.history import average
 from skillopt.train.pages.chart import Kind, mark, shape_of
 from skillopt.train.pages.markup import Content, Html, element, folded, shortened, table, together
 
@@ -97,6 +99,21 @@ def _evidence(gate: GateDecided) -> Iterator[Content]:
     compared = f" {_number(gate.incumbent)} → {_number(gate.candidate)}"
     yield f"{compared} ({gate.metric}) on {gate.n:,} val tasks, {gate.calls:,} calls. "
     yield f"Gate ({gate.rule}): {shortened(gate.reason, _LONGEST_CELL)}."
+    if gate.evidence is not None:
+        yield from _shown(gate.evidence)
+
+
+def _shown(evidence: GateEvidence) -> Iterator[Content]:
+    """Say what the paired test saw, in one line, and which tasks it lost."""
+    if evidence.effect is not None:
+        yield f" Effect {evidence.effect:+.3f} ({_signed(evidence.low)} to {_signed(evidence.high)})"
+        yield f"; alpha {evidence.alpha:.2g}, of which {evidence.spent:.2g} was spent by look {evidence.look}."
+    if evidence.regressed:
+        yield f" Solved before and failing now: {shortened(', '.join(evidence.regressed), _LONGEST_CELL)}."
+
+
+def _signed(value: float | None) -> str:
+    return "not measured" if value is None else f"{value:+.3f}"
 
 
 def _reasonings(step: StepView) -> tuple[str, ...]:
@@ -121,10 +138,21 @@ def flips(before: Measured | None, after: Measured | None) -> Html:
 
 
 def paired(before: Measured, after: Measured) -> tuple[tuple[TaskScore, TaskScore], ...]:
-    """Return the trials that were measured both times."""
-    known = {(row.task_id, row.trial): row for row in after.rows if row.hard is not None}
-    pairs = ((row, known.get((row.task_id, row.trial))) for row in before.rows if row.hard is not None)
+    """Return the tasks that were measured both times, each with the mean of its trials."""
+    known = {row.task_id: row for row in _by_task(after)}
+    pairs = ((row, known.get(row.task_id)) for row in _by_task(before))
     return tuple((old, new) for old, new in pairs if new is not None)
+
+
+def _by_task(measured: Measured) -> Iterator[TaskScore]:
+    rows: dict[str, list[TaskScore]] = defaultdict(list)
+    for row in measured.rows:
+        if row.hard is not None:
+            rows[row.task_id].append(row)
+    for name, trials in rows.items():
+        hard = average([row.hard for row in trials])
+        feedback = next((row.feedback for row in trials if row.feedback), "")
+        yield TaskScore(name, 0, hard, average([row.soft for row in trials]), feedback)
 
 
 def _rose(old: TaskScore, new: TaskScore) -> bool:

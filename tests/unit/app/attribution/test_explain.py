@@ -16,8 +16,8 @@ from tests.unit.app.projects import SEED_SKILL, write_project
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     config = write_project(folder)
-    assert main(["train", str(config), "--run", "one"]) == 0
-    assert main(["train", str(config), "--run", "two", "--set", "train.seed=7"]) == 0
+    assert main(["train", str(config), "--run", "one", "--set", "gate.rule=strict"]) == 0
+    assert main(["train", str(config), "--run", "two", "--set", "train.seed=7", "--set", "gate.rule=strict"]) == 0
     return folder / ".skillopt"
 
 

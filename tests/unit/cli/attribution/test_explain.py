@@ -13,7 +13,7 @@ Capture = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def best(tmp_path: Path, capsys: Capture) -> Path:
-    assert main(["train", str(write_project(tmp_path)), "--run", "one"]) == 0
+    assert main(["train", str(write_project(tmp_path)), "--run", "one", "--set", "gate.rule=strict"]) == 0
     capsys.readouterr()
     return tmp_path / ".skillopt" / "runs" / "one" / "best_skill.md"
 

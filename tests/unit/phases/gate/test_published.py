@@ -4,12 +4,14 @@ import asyncio
 
 import pytest
 
+from skillopt.domain.evidence.terms import Terms
 from skillopt.domain.progress.state import Gated, Standing
 from skillopt.domain.scores import Score, Scoreboard, Scored
 from skillopt.domain.skill import Candidate, Edit, EditOp, Skill, apply
 from skillopt.domain.verdicts import Accept, Inconclusive, Reject
-from skillopt.phases.gate import GateSettings, gate
+from skillopt.phases.gate import Compared, GateSettings, gate
 
+STRICT = GateSettings(rule="strict")
 SKILL = Skill.from_text("# Rules\n")
 CHANGED = apply(SKILL, [Edit(op=EditOp.APPEND, content="Be brief.")])
 
@@ -28,41 +30,53 @@ def board(marks: str) -> Scoreboard:
 
 
 def decided(
-    candidate: str, incumbent: str, best: str, settings: GateSettings = GateSettings(), change: Candidate = CHANGED
+    candidate: str, incumbent: str, best: str, settings: GateSettings = STRICT, change: Candidate = CHANGED
 ) -> tuple[Gated, list[Skill]]:
     measured: list[Skill] = []
 
-    async def measure(skill: Skill) -> Scoreboard:
-        measured.append(skill)
-        return board(candidate)
+    class Val:
+        """Val, put to the candidate once."""
+
+        task_ids = tuple(f"t{place}" for place in range(len(candidate)))
+
+        async def whole(self, skill: Skill) -> Scoreboard:
+            """Measure all of it."""
+            measured.append(skill)
+            return board(candidate)
+
+        async def some(self, skill: Skill, places: tuple[int, ...], trial: int) -> Scoreboard:
+            """Refuse: the published rules want all or nothing."""
+            raise AssertionError(f"{places} were asked for")
 
     standing = Standing(skill=SKILL, board=board(incumbent), origin="initial_skill")
     best_standing = Standing(skill=SKILL, board=board(best), origin="step_0001", step=1)
-    return asyncio.run(gate(settings, measure, change, standing, best_standing)), measured
+    compared = Compared(metric=settings.compared, incumbent=standing, best=best_standing)
+    terms = Terms(order=tuple(range(len(candidate))), trials=1)
+    return asyncio.run(gate(settings, Val(), terms, change, compared)), measured
 
 
-LENIENT = GateSettings(max_failed=1.0)
-SOFT = GateSettings(metric="soft")
+LENIENT = GateSettings(rule="strict", max_failed=1.0)
+SOFT = GateSettings(rule="strict", metric="soft")
 FORCE = GateSettings(rule="force")
 
 
 @pytest.mark.parametrize(
     ("candidate", "incumbent", "best", "settings", "verdict", "new_best"),
     [
-        pytest.param("11", "10", "10", GateSettings(), Accept, True, id="better than both"),
-        pytest.param("10", "00", "11", GateSettings(), Accept, False, id="better than the incumbent only"),
-        pytest.param("10", "00", "10", GateSettings(), Accept, False, id="a tie with the best is no new best"),
-        pytest.param("10", "01", "01", GateSettings(), Reject, False, id="a tie is a reject"),
-        pytest.param("00", "00", "00", GateSettings(), Reject, False, id="zero against zero is a tie"),
-        pytest.param("10", "00", "00", GateSettings(), Accept, True, id="zero is a score"),
-        pytest.param("00", "10", "10", GateSettings(), Reject, False, id="worse"),
-        pytest.param("h0", "00", "00", GateSettings(), Reject, False, id="half marks do not count as right"),
+        pytest.param("11", "10", "10", STRICT, Accept, True, id="better than both"),
+        pytest.param("10", "00", "11", STRICT, Accept, False, id="better than the incumbent only"),
+        pytest.param("10", "00", "10", STRICT, Accept, False, id="a tie with the best is no new best"),
+        pytest.param("10", "01", "01", STRICT, Reject, False, id="a tie is a reject"),
+        pytest.param("00", "00", "00", STRICT, Reject, False, id="zero against zero is a tie"),
+        pytest.param("10", "00", "00", STRICT, Accept, True, id="zero is a score"),
+        pytest.param("00", "10", "10", STRICT, Reject, False, id="worse"),
+        pytest.param("h0", "00", "00", STRICT, Reject, False, id="half marks do not count as right"),
         pytest.param("h0", "00", "00", SOFT, Accept, True, id="half marks count in the soft metric"),
         pytest.param("xx", "10", "10", LENIENT, Inconclusive, False, id="nothing measured"),
         pytest.param("1x", "x1", "11", LENIENT, Inconclusive, False, id="nothing measured on both sides"),
         pytest.param("x1", "10", "10", LENIENT, Accept, True, id="only tasks measured on both sides are compared"),
-        pytest.param("1" * 9 + "x", "0" * 10, "0" * 10, GateSettings(), Accept, True, id="one in ten may fail"),
-        pytest.param("1" * 8 + "xx", "0" * 10, "0" * 10, GateSettings(), Inconclusive, False, id="two may not"),
+        pytest.param("1" * 9 + "x", "0" * 10, "0" * 10, STRICT, Accept, True, id="one in ten may fail"),
+        pytest.param("1" * 8 + "xx", "0" * 10, "0" * 10, STRICT, Inconclusive, False, id="two may not"),
         pytest.param("00", "11", "11", FORCE, Accept, False, id="forced, but no new best"),
         pytest.param("11", "10", "10", FORCE, Accept, True, id="forced and best"),
         pytest.param("xx", "11", "11", FORCE, Inconclusive, False, id="an outage is not forced in"),
@@ -79,7 +93,7 @@ def test_what_the_gate_says(
     assert gated.verdict.calls == len(candidate)
 
 
-@pytest.mark.parametrize("settings", [GateSettings(), FORCE])
+@pytest.mark.parametrize("settings", [GateSettings(), STRICT, FORCE])
 def test_a_candidate_that_changes_nothing_is_decided_without_a_call(settings: GateSettings) -> None:
     gated, measured = decided("11", "10", "11", settings, Candidate.unchanged(SKILL))
     assert isinstance(gated.verdict, Reject)

@@ -1,0 +1,87 @@
+"""Which `gate.control` to choose: runs of 30 edits in the mixed world, some of which help, under each of the three."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from typing import get_args
+
+import msgspec
+
+from benchmarks.claims import Claim, Part, tell
+from benchmarks.gates.lane import follow
+from benchmarks.gates.mixed import chances_of, changed
+from skillopt.domain.evidence.alpha import Control, Spending
+from skillopt.domain.evidence.terms import Terms
+from skillopt.domain.seeds import dice
+
+_FIRST_SEED = 60_000  # no seed from here on was looked at while the test was made
+_RUNS, _EDITS, _HELPFUL, _TASKS = 60, 30, 5, 40
+
+
+class Lived(msgspec.Struct, frozen=True, kw_only=True):
+    """What a run of edits came to: the no-ops and the fixes it kept, its true score at the end, and its calls."""
+
+    useless: int
+    useful: int
+    score: float
+    calls: int
+
+
+def measure() -> Claim:
+    """Run with no fix, and with a few, under each control."""
+    seeds = range(_FIRST_SEED, _FIRST_SEED + _RUNS)
+    found = {
+        control: {helpful: [_run(control, helpful, seed) for seed in seeds] for helpful in (0, _HELPFUL)}
+        for control in get_args(Control)
+    }
+    return Claim(
+        name="gate_control",
+        bar=6,
+        unit="share of runs of 30 no-ops that ship any, under control over the run",
+        parts=(Part("run", _shipping(found["run"][0]), "<=", 0.05),),
+        detail={
+            "runs_each": _RUNS,
+            "fixes_in_a_run": _HELPFUL,
+            **{
+                control: {
+                    "ship_any_of_30_no_ops": round(_shipping(by[0]), 3),
+                    "fixes_kept": round(statistics.mean(run.useful for run in by[_HELPFUL]), 2),
+                    "no_ops_kept_beside_them": round(statistics.mean(run.useless for run in by[_HELPFUL]), 2),
+                    "true_final_score": round(statistics.mean(run.score for run in by[_HELPFUL]), 3),
+                    "calls_a_run": round(statistics.mean(run.calls for run in by[_HELPFUL])),
+                }
+                for control, by in found.items()
+            },
+        },
+    )
+
+
+def _shipping(runs: Sequence[Lived]) -> float:
+    return statistics.mean(run.useless > 0 for run in runs)
+
+
+def _run(control: Control, helpful: int, seed: int) -> Lived:
+    draw = dice("control", seed, helpful)
+    chances = chances_of("mixed", _TASKS, draw)
+    spending = Spending(control=control, horizon=_EDITS)
+    fixes = set(draw.sample(range(1, _EDITS + 1), helpful))
+    known: list[int] | None = None
+    accepts: list[int] = []
+    useful = calls = 0
+    for number in range(1, _EDITS + 1):
+        if known is None:
+            known = [sum(draw.random() < chance for _ in range(3)) for chance in chances]
+        after = changed(chances, "fix 20 %" if number in fixes else "no-op", draw)
+        terms = Terms(order=tuple(range(_TASKS)), alpha=spending.at(number, accepts))
+        finding, asked = follow(known, after, terms, draw)
+        calls += asked
+        if finding.kind == "accept":
+            accepts.append(number)
+            useful += number in fixes
+            chances, known = after, None
+    return Lived(useless=len(accepts) - useful, useful=useful, score=statistics.mean(chances), calls=calls)
+
+
+if __name__ == "__main__":
+    tell(measure())
