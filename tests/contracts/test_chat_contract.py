@@ -11,9 +11,10 @@ import pytest
 from skillopt.backends.anthropic import AnthropicChat, AnthropicSettings
 from skillopt.backends.azure.chat import AzureSettings, azure_chat
 from skillopt.backends.completions import CompletionsChat, CompletionsSettings
+from skillopt.backends.function import FunctionChat, FunctionSettings
 from skillopt.backends.handoff import HandoffChat, HandoffSettings, Question
 from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings
-from skillopt.domain.chat import ChatRequest, Reply
+from skillopt.domain.chat import ChatRequest, Message, Reply
 from skillopt.domain.errors import RateLimitedError, UnansweredError
 from skillopt.kernel.ports import Chat
 from skillopt.testing.broken_chats import BROKEN_CHATS
@@ -46,6 +47,25 @@ class TestScriptedChat(ChatContract):
     def make(self, scenario: str) -> Chat:
         self.made = ScriptedChat.from_scenario(scenario, timeout=3.0)
         return self.made
+
+    def run(self, main: Coroutine[object, object, None]) -> None:
+        run_virtual(main)
+
+    def in_flight(self, scenario: str) -> int | None:
+        return None if self.made is None else self.made.in_flight
+
+
+class TestFunctionChat(ChatContract):
+    made: ScriptedChat | None = None
+
+    def make(self, scenario: str) -> Chat:
+        scripted = self.made = ScriptedChat.from_scenario(scenario)
+
+        async def ask(messages: list[dict[str, str]]) -> str:
+            asked = msgspec.convert(messages, tuple[Message, ...])
+            return (await scripted.send(ChatRequest(messages=asked, max_tokens=256))).text
+
+        return FunctionChat.asking(ask, FunctionSettings(name="scripted", version="1", timeout=3.0))
 
     def run(self, main: Coroutine[object, object, None]) -> None:
         run_virtual(main)

@@ -13,6 +13,7 @@ TESTED = {
     "completions": "TestCompletions",
     "azure": "TestAzure",
     "anthropic": "TestAnthropic",
+    "function": "TestFunctionChat",
     "handoff": "TestHandoff",
     "scripted": "TestScriptedChat",
 }

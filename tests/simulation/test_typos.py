@@ -14,13 +14,13 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import click
 import pytest
 from msgspec import inspect
 
-from skillopt.app.config import Config
+from skillopt.app.config import Config, Model
 from skillopt.cli.main import COMMANDS, main, program
 from skillopt.domain.chat import Message
 from skillopt.domain.errors import UsageError
@@ -196,7 +196,9 @@ def usual_but(path: Path_, around: Mapping[str, object]) -> dict[str, object]:
 def test_there_is_something_to_misspell() -> None:
     paths = {section.path for section in SECTIONS}
     assert {(), ("models", "target"), ("environment", "split"), ("models", "target", "price"), ("retry",)} <= paths
-    assert sum(section.path == ("models", "target") for section in SECTIONS) == 2, "one for each backend"
+    assert sum(section.path == ("models", "target") for section in SECTIONS) == len(get_args(Model)), (
+        "one for each backend"
+    )
     assert {("gate", "rule"), ("test",), ("models", "target", "backend")} <= {choice.path for choice in CHOICES}
 
 

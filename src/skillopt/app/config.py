@@ -12,6 +12,7 @@ import msgspec
 from skillopt.backends.anthropic import AnthropicSettings
 from skillopt.backends.azure.chat import AzureSettings
 from skillopt.backends.completions import CompletionsSettings
+from skillopt.backends.function import FunctionSettings
 from skillopt.backends.handoff import HandoffSettings
 from skillopt.backends.openai_chat import OpenAISettings
 from skillopt.backends.settings import StageSettings, check_stages
@@ -61,12 +62,27 @@ class ScriptedModel(
 
 
 WiredModel = OpenAISettings | CompletionsSettings | AzureSettings | AnthropicSettings
-Model = WiredModel | HandoffSettings | ScriptedModel
+
+
+class FunctionModel(
+    FunctionSettings, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="function", tag_field="backend"
+):
+    """A function of yours, given to `skillopt.optimize` in Python; a config file alone cannot give one."""
+
+
+Model = WiredModel | HandoffSettings | ScriptedModel | FunctionModel
 
 
 def role_at(stage: Stage) -> str:
     """Return the role that a stage asks."""
     return {"rollout": "target", "judge": "judge"}.get(stage, "optimizer")
+
+
+def title_of(model: Model) -> str:
+    """Return what a model is called: its backend and its own name."""
+    names = ("model", "scenario", "name")
+    own = next((getattr(model, name) for name in names if hasattr(model, name)), "")
+    return f"{model.__struct_config__.tag}:{own}"
 
 
 class UseRole(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="use", tag_field="backend"):

@@ -11,7 +11,7 @@ from typing import cast
 
 import msgspec
 
-from skillopt.app.config import Model, Models, ScriptedModel, WiredModel
+from skillopt.app.config import FunctionModel, Model, Models, ScriptedModel, WiredModel
 from skillopt.app.environ import is_reference, resolve_reference
 from skillopt.app.plugins import load_attribute
 from skillopt.backends.anthropic import AnthropicChat, AnthropicSettings
@@ -25,7 +25,7 @@ from skillopt.backends.openai_chat import OpenAIChat
 from skillopt.backends.providers.presets import usual_key
 from skillopt.backends.providers.prices import price_of
 from skillopt.domain.errors import UsageError
-from skillopt.domain.usage import Caps
+from skillopt.domain.usage import Caps, Price
 from skillopt.kernel.clock import SystemClock
 from skillopt.kernel.ports import Chat
 from skillopt.kernel.work import Stage
@@ -52,6 +52,11 @@ def make_chat(role: str, model: Model, caps: Caps, root: Path = Path()) -> Chat:
         return ScriptedChat.from_scenario(model.scenario, model=_SCRIPTED[role], timeout=model.timeout)
     if isinstance(model, HandoffSettings):
         return HandoffChat(model, root)
+    if isinstance(model, FunctionModel):
+        raise UsageError(
+            f"models.{role} is the function {model.name!r}, which a config file cannot give.",
+            hint="Call skillopt.optimize in Python, or name another backend.",
+        )
     settings = _settings(model)
     if caps.usd is not None and settings.price is None:
         raise UsageError(
@@ -71,6 +76,13 @@ def samples(model: Model) -> bool:
     """Say whether this model is known to answer the same question in different ways."""
     temperature: float | None = getattr(model, "temperature", None)
     return temperature is not None and temperature > 0 and getattr(model, "seed", None) is None
+
+
+def known_price(model: Model) -> Price | None:
+    """Return what a model costs, if anybody said so; only what is asked over a wire has a price."""
+    if not isinstance(model, WiredModel):
+        return None
+    return price_of(model.model) if model.price is None else model.price
 
 
 def references(models: Models) -> tuple[str, ...]:

@@ -11,23 +11,27 @@ from typing import TypeVar
 import msgspec
 
 from skillopt import __version__
-from skillopt.app.config import plan_difference
+from skillopt.app.config import plan_difference, title_of
 from skillopt.app.folder import RunFolder
 from skillopt.app.project.prepare import Prepared
+from skillopt.app.stop_file import NAME as STOP_FILE
+from skillopt.app.stop_file import StopFile
 from skillopt.app.wire import Crew
 from skillopt.domain.errors import (
     BudgetReachedError,
     InterruptedRunError,
     QuotaExhaustedError,
     SkilloptError,
+    StoppedRunError,
     UnansweredError,
     UnavailableError,
     UsageError,
 )
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName
+from skillopt.domain.usage import Usage
 from skillopt.environments.command.assessor import CommandAssessor
-from skillopt.kernel.events import Measured, RunBegan
+from skillopt.kernel.events import Mean, Measured, RunBegan
 from skillopt.kernel.journal import Journal, RunHandle
 from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.observers import Observers
@@ -35,6 +39,7 @@ from skillopt.kernel.ports import Clock, Observer
 from skillopt.kernel.run import Run
 from skillopt.kernel.sandbox import find_sandbox
 from skillopt.kernel.view import view_of, whole
+from skillopt.phases.grade import board_of, mean_of
 from skillopt.train.lab import Lab, Parts
 from skillopt.train.loop import train
 from skillopt.train.report import Ending, summarize
@@ -113,8 +118,12 @@ async def train_session(
     `started` is given what to call when the person wants to stop: the first call lets finish what is under way, for a
     while; the second gives it up.
     """
-    folder = RunFolder(prepared.workspace / "runs" / name)
-    async with opened(prepared, journal, clock, name, (folder, *observers)) as session:
+    folder = None if prepared.in_memory else RunFolder(prepared.workspace / "runs" / name)
+    stop = StopFile(prepared.workspace / "runs" / name)
+    watching: Sequence[Observer] = observers if folder is None else (folder, stop, *observers)
+    async with opened(prepared, journal, clock, name, watching) as session:
+        if folder is not None:
+            stop.stops(session.run)
         session.run.emit(_began(prepared, name))
         training = asyncio.ensure_future(train(prepared.plan, session.lab, session.run))
         started(interrupt_of(session.run, training))
@@ -122,7 +131,7 @@ async def train_session(
         await session.run.close()
         summary = conclude(prepared, session, folder, error)
         await journal.sync()
-    return Ended(summary=summary, error=error)
+    return Ended(summary=summary, error=None if isinstance(error, StoppedRunError) else error)
 
 
 def interrupt_of(run: Run, work: asyncio.Future[Result]) -> Interrupt:
@@ -171,17 +180,37 @@ class Exam(msgspec.Struct, frozen=True, kw_only=True):
 class Examined(msgspec.Struct, frozen=True, kw_only=True):
     """What an exam came to: the trials that were measured, and the error that stopped it, if one did."""
 
+    run: str
     trials: tuple[Measured, ...]
+    usage: dict[str, Usage]
     error: SkilloptError | None
 
+    @property
+    def mean(self) -> Mean:
+        """The score over all trials, with an interval that does not take trials of one task for more tasks."""
+        return mean_of(board_of(row for trial in self.trials for row in trial.rows))
 
-async def eval_session(prepared: Prepared, journal: Journal, clock: Clock, exam: Exam, *, started: Started) -> Examined:
+    @property
+    def status(self) -> Status:
+        """How it ended: finished, stopped or failed."""
+        return status_of(self.error)
+
+
+async def eval_session(
+    prepared: Prepared,
+    journal: Journal,
+    clock: Clock,
+    exam: Exam,
+    *,
+    started: Started,
+    observers: Sequence[Observer] = (),
+) -> Examined:
     """Measure a skill, once for each trial; answers that the workspace has are not asked again."""
     split = exam.split.value
     if not prepared.environment.tasks.of(exam.split):
         raise UsageError(f"The {split} split is empty.", hint="Choose a split that has tasks.")
     name = f"eval-{split}-{exam.skill.rendered_digest[:12]}-{prepared.digest[:12]}"
-    async with opened(prepared, journal, clock, name, ()) as session:
+    async with opened(prepared, journal, clock, name, observers) as session:
         measuring = asyncio.ensure_future(_measured(session.lab, prepared, exam))
         started(interrupt_of(session.run, measuring))
         error = await ending_of(measuring)
@@ -194,7 +223,7 @@ async def eval_session(prepared: Prepared, journal: Journal, clock: Clock, exam:
             )
         journal.end_session(session.handle, status_of(error), reason_of(error))
         await journal.sync()
-    return Examined(trials=trials, error=error)
+    return Examined(run=name, trials=trials, usage=view_of(journal.events(name)).usage, error=error)
 
 
 async def _measured(lab: Lab, prepared: Prepared, exam: Exam) -> None:
@@ -203,7 +232,7 @@ async def _measured(lab: Lab, prepared: Prepared, exam: Exam) -> None:
         await lab.measuring.measure(exam.skill, tasks, label=f"trial_{trial}", split=exam.split.value, trial=trial)
 
 
-def conclude(prepared: Prepared, session: Opened, folder: RunFolder, error: SkilloptError | None) -> Summary:
+def conclude(prepared: Prepared, session: Opened, folder: RunFolder | None, error: SkilloptError | None) -> Summary:
     """End the session, fold the run once more, write its views, and return the summary."""
     journal, handle = session.journal, session.handle
     view = view_of(whole(journal.events(handle.name)))
@@ -213,20 +242,21 @@ def conclude(prepared: Prepared, session: Opened, folder: RunFolder, error: Skil
     spent = journal.spent(handle)
     ending = Ending(
         run=handle.name,
-        run_dir=folder.relative_to(prepared.root),
+        run_dir="" if folder is None else folder.relative_to(prepared.root),
         status=status,
         stop_reason=reason,
         spent=spent,
         wall_seconds=spent.seconds,
     )
     summary = summarize(view, ending)
-    folder.write(view, summary, seed=prepared.plan.seed_skill)
+    if folder is not None:
+        folder.write(view, summary, seed=prepared.plan.seed_skill)
     return summary
 
 
 def status_of(error: SkilloptError | None) -> Status:
     """Return how a session ended, by what stopped it."""
-    if error is None:
+    if error is None or isinstance(error, StoppedRunError):
         return "finished"
     return "stopped" if isinstance(error, _STOPS) else "failed"
 
@@ -235,6 +265,8 @@ def reason_of(error: SkilloptError | None) -> str:
     """Return in a word what stopped a session; nothing when it came to its end."""
     if error is None:
         return ""
+    if isinstance(error, StoppedRunError):
+        return STOP_FILE
     return error.cap if isinstance(error, BudgetReachedError) else type(error).__name__
 
 
@@ -271,10 +303,7 @@ def _began(prepared: Prepared, name: str) -> RunBegan:
         steps_per_epoch=plan.steps_per_epoch,
         total_steps=plan.total_steps,
         sizes={split.value: len(plan.tasks.of(split)) for split in SplitName},
-        models={
-            role: f"{type(model).__struct_config__.tag}:{getattr(model, 'model', getattr(model, 'scenario', ''))}"
-            for role, model in models.items()
-        },
+        models={role: title_of(model) for role, model in models.items()},
         gate_rule=config.gate.rule,
         gate_metric=config.gate.metric,
         gate_smallest_p=config.gate.smallest_p(len(plan.val)),

@@ -21,6 +21,7 @@ class Crew:
         self._player_at = models.player_at
         self._root = prepared.root
         self._caps = prepared.config.limits.caps
+        self._given = prepared.chats
         self._version = prepared.environment.version
         self._chats: list[tuple[str, Model, Chat]] = []
         self.varied = not samples(at_stage(models.target, "rollout"))
@@ -31,7 +32,7 @@ class Crew:
         await asyncio.gather(*(chat.close() for _, _, chat in self._chats))
 
     def _asker(self, stage: Stage) -> Asker:
-        player = self._player_at(stage)
+        player = stage if stage in self._given else self._player_at(stage)
         model = at_stage(self._models[player], stage)
         return Asker(
             verb=stage,
@@ -43,6 +44,8 @@ class Crew:
 
     def _chat(self, player: str, model: Model) -> Chat:
         """Return the chat of this model; stages that change nothing share one."""
+        if player in self._given:
+            return self._given[player]
         for known, same, chat in self._chats:
             if known == player and same == model:
                 return chat

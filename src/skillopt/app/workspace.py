@@ -3,7 +3,7 @@ Owns opening and closing the journal; refuses to know what a run does."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -26,9 +26,11 @@ async def opened_journal(workspace: Path, clock: Clock) -> AsyncIterator[Journal
 
 def run_name(journal: Journal, name: str, *, fresh: bool) -> str:
     """Return the name to run under: the given one, or with `fresh` the first like it that no run has."""
-    if not fresh:
-        return name
-    taken = {row.name for row in journal.runs()}
+    return unused_name(name, {row.name for row in journal.runs()}) if fresh else name
+
+
+def unused_name(name: str, taken: Collection[str]) -> str:
+    """Return the name, or the first like it that is not taken."""
     number = 1
     chosen = name
     while chosen in taken:

@@ -1,13 +1,12 @@
-"""`skillopt demo`: trains the shipped example on the scripted model, and shows what came of it.
+"""`skillopt demo`: trains a shipped example on the scripted model, and shows what came of it.
 Owns where the example goes and what is printed at the end; trains exactly as `skillopt train` does."""
 
 from __future__ import annotations
 
 import asyncio
 import shlex
-import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -15,13 +14,14 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from skillopt.cli.output import print_json, strip_controls, wants_colour
+from skillopt.cli.output import print_json
 from skillopt.domain.errors import UsageError
 
 if TYPE_CHECKING:
     from skillopt.train.summary import Summary
 
-_COLOURS: Mapping[str, str] = MappingProxyType({"+": "green", "-": "red", "@": "cyan"})
+
+EXAMPLES: Mapping[str, str] = MappingProxyType({"house-style": "example", "skill-folder": "example_folder"})
 
 
 class Demonstrated(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,14 +35,21 @@ class Demonstrated(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @click.command(epilog="Example: skillopt demo --keep my-first-skill")
+@click.option(
+    "--example",
+    type=click.Choice(list(EXAMPLES)),
+    default="house-style",
+    show_default=True,
+    help="Which one: a document, or a folder with references.",
+)
 @click.option("--keep", type=click.Path(path_type=Path), help="Put the example here; by default in a temporary folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print what came of it as one JSON object on one line.")
-def command(keep: Path | None, *, as_json: bool) -> int:
+def command(example: str, keep: Path | None, *, as_json: bool) -> int:
     """Train a small skill on the scripted model, with no key and no network, and show what changed."""
     from skillopt.app.project.prepare import prepare
     from skillopt.cli.train import run_training, show_ended
 
-    folder = _laid_out(keep)
+    folder = _laid_out(EXAMPLES[example], keep)
     config = folder / "skillopt.yaml"
     # without the environment's settings, so that the demo is the same everywhere and never asks a real model
     prepared = prepare(config, environ={})
@@ -57,11 +64,11 @@ def command(keep: Path | None, *, as_json: bool) -> int:
     return 0
 
 
-def _laid_out(keep: Path | None) -> Path:
-    """Copy the example into an empty folder and return it."""
+def _laid_out(name: str, keep: Path | None) -> Path:
+    """Copy an example into an empty folder and return it."""
     import skillopt.testing
 
-    example = Path(skillopt.testing.__file__).with_name("example")
+    example = Path(skillopt.testing.__file__).with_name(name)
     try:
         folder = Path(tempfile.mkdtemp(prefix="skillopt-demo-")) if keep is None else keep.resolve()
         folder.mkdir(parents=True, exist_ok=True)
@@ -70,7 +77,7 @@ def _laid_out(keep: Path | None) -> Path:
         for file in sorted(example.rglob("*")):
             if file.is_file():
                 copy = folder / file.relative_to(example)
-                copy.parent.mkdir(exist_ok=True)
+                copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(file.read_bytes())
     except OSError as error:
         raise UsageError("The example could not be written.", hint="Choose another folder with --keep.") from error
@@ -78,33 +85,22 @@ def _laid_out(keep: Path | None) -> Path:
 
 
 def _demonstrated(folder: Path, summary: Summary) -> Demonstrated:
-    from skillopt.domain.skill import SKILL_FILE
-    from skillopt.train.pages.changes import diff_lines
+    from skillopt.app.project.prepare import WORKSPACE
+    from skillopt.app.recorded.change import change_of
 
-    before = (folder / SKILL_FILE).read_text(encoding="utf-8")
-    after = (folder / summary.best_skill).read_text(encoding="utf-8")
     return Demonstrated(
         folder=str(folder),
         report=str(folder / summary.run_dir / "report.html"),
-        diff=diff_lines({SKILL_FILE: before}, {SKILL_FILE: after}),
+        diff=change_of(folder / WORKSPACE, summary.run, step=None).diff,
         summary=summary,
         next=f"skillopt train {shlex.quote(str(folder / 'skillopt.yaml'))} --set gate.rule=force",
     )
 
 
 def _show(shown: Demonstrated) -> None:
-    from skillopt.app.environ import variables
+    from skillopt.cli.shown.differences import print_difference
 
-    coloured = wants_colour(sys.stdout, variables())
-    for line in [*_coloured(shown.diff), "", *_words(shown)]:
-        click.echo(line, color=coloured)
-
-
-def _coloured(diff: Sequence[str]) -> Iterator[str]:
-    for line in diff:
-        colour = _COLOURS.get(line[:1])
-        shown = strip_controls(line)
-        yield shown if colour is None else click.style(shown, fg=colour)
+    print_difference(shown.diff, ["", *_words(shown)])
 
 
 def _words(shown: Demonstrated) -> list[str]:

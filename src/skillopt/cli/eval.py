@@ -4,7 +4,6 @@ Owns the options and what is printed; refuses to know how a skill is measured.""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
@@ -18,13 +17,20 @@ if TYPE_CHECKING:
     from skillopt.app.project.prepare import Prepared
     from skillopt.app.session import Examined
     from skillopt.kernel.events import Measured
+    from skillopt.train.summary import ScoreRow, Status, UsageRow
 
 
 class EvalSummary(msgspec.Struct, frozen=True, kw_only=True):
-    """What `eval --json` prints; one row for each trial."""
+    """What `eval --json` prints: the score of the split over all trials, what it cost by role, and each trial."""
 
+    run: str
+    status: Status
     skill: str
+    skill_digest: str
     split: str
+    score: ScoreRow
+    failed: int
+    usage: dict[str, UsageRow]
     trials: tuple[Measured, ...]
 
 
@@ -59,20 +65,39 @@ def command(config: Path, **options: Unpack[EvalOptions]) -> int:
     examined = asyncio.run(_measure(prepared, options))
     if options["as_json"]:
         named = prepared.config.skill if options["skill"] is None else options["skill"]
-        print_json(EvalSummary(skill=named or "", split=options["split"], trials=examined.trials))
+        print_json(_summary(examined, skill=named or "", split=options["split"]))
     else:
-        _show(examined.trials)
+        _show(examined)
     if examined.error is None:
         return 0
     show_error(examined.error)
     return examined.error.exit_code
 
 
-def _show(trials: Sequence[Measured]) -> None:
+def _summary(examined: Examined, *, skill: str, split: str) -> EvalSummary:
+    from skillopt.domain.tasks import SplitName
+    from skillopt.train.summary import UsageRow, score_row
+
+    return EvalSummary(
+        run=examined.run,
+        status=examined.status,
+        skill=skill,
+        skill_digest=examined.trials[0].skill_digest if examined.trials else "",
+        split=SplitName.parse(split).value,
+        score=score_row(examined.mean),
+        failed=examined.mean.failed,
+        usage={role: UsageRow.of(usage) for role, usage in examined.usage.items()},
+        trials=examined.trials,
+    )
+
+
+def _show(examined: Examined) -> None:
     from skillopt.cli.words import score_words
     from skillopt.train.summary import score_row
 
-    for each in trials:
+    if len(examined.trials) > 1:
+        print_text(f"all {len(examined.trials)} trials: {score_words(score_row(examined.mean))}")
+    for each in examined.trials:
         failed = f", {each.mean.failed} failed" if each.mean.failed else ""
         print_text(f"{each.label} on {each.split}: {score_words(score_row(each.mean))}{failed}")
 

@@ -35,7 +35,8 @@ COMMANDS: Mapping[str, Entry] = MappingProxyType(
         "explain": Entry("skillopt.cli.attribution.explain", "Say where each line of a trained skill came from."),
         "prune": Entry("skillopt.cli.attribution.prune", "Take out of a skill what nothing on val depends on."),
         "aa": Entry("skillopt.cli.aa", "Try the gate on changes that change nothing."),
-        "runs": Entry("skillopt.cli.runs", "List, show and export the runs of a workspace."),
+        "runs": Entry("skillopt.cli.runs", "List, show, compare and export the runs of a workspace."),
+        "diff": Entry("skillopt.cli.diff", "Show what a run, or one step of it, made of the skill."),
         "config": Entry("skillopt.cli.config", "Show, check and describe configurations."),
         "doctor": Entry("skillopt.cli.doctor", "Check this machine, the models and the configuration."),
     }

@@ -1,4 +1,4 @@
-"""`skillopt runs`: what a workspace holds. Lists, shows, exports, imports and removes runs.
+"""`skillopt runs`: what a workspace holds. Lists, shows, compares, exports, imports and removes runs.
 Owns the layout of these answers; refuses to know how runs are kept."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
 
 @click.group(epilog="Example: skillopt runs list")
 def command() -> None:
-    """List, show, export, import and remove the runs of a workspace."""
+    """List, show, compare, export, import and remove the runs of a workspace."""
 
 
 @command.command("list", epilog="Example: skillopt runs list --workspace project/.skillopt")
@@ -69,6 +69,22 @@ def show(name: str, workspace: Path, *, as_json: bool) -> None:
         print_json(summary)
     else:
         print_text("\n".join(summary_lines(summary)))
+
+
+@command.command(epilog="Example: skillopt runs compare paired strict")
+@click.argument("names", nargs=-1, required=True, metavar="FIRST OTHER…")
+@_WORKSPACE
+@_JSON
+def compare(names: tuple[str, ...], workspace: Path, *, as_json: bool) -> None:
+    """Hold runs against the first: scores, cost, accepted edits, and whether test scores differ by more than noise."""
+    from skillopt.app.recorded.compare import compare as held_against
+    from skillopt.cli.words import comparison_lines
+
+    compared = held_against(workspace, names)
+    if as_json:
+        print_json({"runs": compared})
+    else:
+        print_text("\n".join(comparison_lines(compared)))
 
 
 @command.command(epilog="Example: skillopt runs export 3f2a9c01d4e7 > run.jsonl")

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 import click
 
 from skillopt.cli.asking.trust import settle_trust
-from skillopt.cli.output import print_json, print_text, show_error
+from skillopt.cli.output import is_terminal, print_json, print_text, show_error
 
 if TYPE_CHECKING:
+    from skillopt.app.planning.forecast import Forecast
     from skillopt.app.project.prepare import Prepared
     from skillopt.app.session import Ended, Interrupt
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class TrainOptions(TypedDict):
@@ -29,7 +28,11 @@ class TrainOptions(TypedDict):
     fresh: bool
     sets: tuple[str, ...]
     trust: bool
+    only_plan: bool
     as_json: bool
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 @click.command(epilog="Example: skillopt train skillopt.yaml --set train.epochs=2")
@@ -39,18 +42,57 @@ class TrainOptions(TypedDict):
 @click.option("--fresh", is_flag=True, help="Start another run of the same plan instead of going on.")
 @click.option("--set", "sets", multiple=True, metavar="KEY=VALUE", help="Change one setting; may be repeated.")
 @click.option("--trust", is_flag=True, help="Allow the program that grades the answers, until its files change.")
+@click.option("--plan", "only_plan", is_flag=True, help="Say what it would cost; send nothing and write nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as one JSON object on one line.")
 def command(config: Path, **options: Unpack[TrainOptions]) -> int:
     """Train the skill of CONFIG. The same command again goes on where it stopped, or shows the finished result."""
     from skillopt.app.environ import variables
     from skillopt.app.project.prepare import prepare
 
+    name, fresh, as_json = options["name"], options["fresh"], options["as_json"]
     prepared = prepare(config, sets=options["sets"], environ=variables(), workspace=options["workspace"])
     for warning in prepared.environment.tasks.warnings:
         click.echo(f"warning: {warning}", err=True)
+    if options["only_plan"]:
+        return _show_plan(asyncio.run(_planned(prepared, name=name, fresh=fresh)), as_json=as_json)
     settle_trust(prepared, trust=options["trust"])
-    ended = asyncio.run(run_training(prepared, name=options["name"], fresh=options["fresh"]))
-    return show_ended(ended, as_json=options["as_json"])
+    if not _wanted(prepared, name=name, fresh=fresh):
+        click.echo("Nothing was sent.", err=True)
+        return 0
+    ended = asyncio.run(run_training(prepared, name=name, fresh=fresh))
+    return show_ended(ended, as_json=as_json)
+
+
+async def _planned(prepared: Prepared, *, name: str | None, fresh: bool) -> Forecast:
+    from skillopt.app.planning.forecast import forecast
+    from skillopt.app.runs import list_rows
+    from skillopt.app.workspace import unused_name
+
+    wanted = prepared.default_name if name is None else name
+    taken = {row.name for row in list_rows(prepared.workspace)} if fresh else set[str]()
+    return await forecast(prepared, unused_name(wanted, taken))
+
+
+def _show_plan(plan: Forecast, *, as_json: bool) -> int:
+    from skillopt.cli.shown.planned import plan_lines
+
+    if as_json:
+        print_json(plan)
+    else:
+        print_text("\n".join(plan_lines(plan)))
+    return 0
+
+
+def _wanted(prepared: Prepared, *, name: str | None, fresh: bool) -> bool:
+    """Ask a person whether to spend more than they said; only on a terminal, and only with known prices."""
+    from skillopt.app.models import known_price
+    from skillopt.cli.shown.planned import confirmed
+
+    models, most = prepared.config.models, prepared.config.limits.confirm_usd
+    priced = known_price(models.target) is not None and known_price(models.optimizer) is not None
+    if most is None or not priced or not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
+        return True
+    return confirmed(asyncio.run(_planned(prepared, name=name, fresh=fresh)), most)
 
 
 async def run_training(prepared: Prepared, *, name: str | None, fresh: bool) -> Ended:
@@ -58,7 +100,7 @@ async def run_training(prepared: Prepared, *, name: str | None, fresh: bool) -> 
     from skillopt.app.environ import variables
     from skillopt.app.session import train_session
     from skillopt.app.workspace import opened_journal, run_name
-    from skillopt.cli.console import watching
+    from skillopt.cli.shown.console import watching
     from skillopt.kernel.clock import SystemClock
 
     clock = SystemClock()

@@ -3,6 +3,9 @@ Owns the wording; refuses to know where it is printed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
+from skillopt.train.comparison import Compared
 from skillopt.train.summary import ScoreRow, Summary
 
 
@@ -22,6 +25,8 @@ def summary_lines(summary: Summary) -> list[str]:
         f"steps {summary.steps}: {summary.accepts} accepted, {summary.rejects} rejected, "
         f"{summary.inconclusive} inconclusive, {summary.skips} skipped",
     ]
+    if (summary.status, summary.stop_reason) == ("finished", "stop"):
+        lines.append(f"To go on, remove {summary.run_dir}/stop and run the same command again.")
     if scores.baseline.test is not None or scores.best.test is not None:
         lines += [
             f"test, which decided nothing: seed {score_words(scores.baseline.test)}",
@@ -35,3 +40,29 @@ def summary_lines(summary: Summary) -> list[str]:
         f"report: {summary.run_dir}/report.html",
     ]
     return lines
+
+
+def comparison_lines(runs: Sequence[Compared]) -> Iterator[str]:
+    """Yield what is said of runs side by side."""
+    for run in runs:
+        why = f" ({run.stop_reason})" if run.stop_reason else ""
+        yield f"run {run.run}: {run.status}{why}, {run.steps} steps, {run.accepts} accepted"
+        yield f"  test: seed {score_words(run.seed_test)}"
+        yield f"        best {score_words(run.best_test)}"
+        yield f"  val:  best {score_words(run.best_val)}, which chose it"
+        yield f"  cost: {run.calls} calls, ${run.usd:.4f}"
+        yield from (f"  {edit.op}: {edit.content or edit.target}" for edit in run.edits)
+    for run in runs[1:]:
+        yield f"{run.run} against {runs[0].run}: {_against(run, len(runs) - 1)}"
+
+
+def _against(run: Compared, comparisons: int) -> str:
+    if run.against is None:
+        return f"cannot be paired, {run.why_not}."
+    pair = run.against
+    verdict = "more than noise" if run.beyond_noise else "no more than noise explains"
+    many = f", {comparisons} comparisons counted" if comparisons > 1 else ""
+    return (
+        f"{pair.difference:+.3f} on the same {pair.n} test tasks, {pair.better} better and {pair.worse} worse "
+        f"(p = {pair.p:.3g}): {verdict}{many}."
+    )

@@ -23,6 +23,7 @@ SkilloptError
 ├── AdoptionRefusedError            the user's files       exit 5
 ├── StoreError                      the journal            exit 6
 ├── InterruptedRunError             Ctrl-C                 exit 130
+├── StoppedRunError                 a file called stop     exit 0
 └── InternalError                   us                     exit 70
 """
 
@@ -198,6 +199,13 @@ class InterruptedRunError(SkilloptError):
     """The person asked the run to stop."""
 
     exit_code = 130
+    who = "you"
+
+
+class StoppedRunError(SkilloptError):
+    """A file called `stop` in the folder of the run ended it; a wish that was granted, so the process ends well."""
+
+    exit_code = 0
     who = "you"
 
 

@@ -8,7 +8,9 @@ from typing import Literal
 
 import msgspec
 
+from skillopt.domain.errors import TaskError
 from skillopt.domain.scores import Score, together
+from skillopt.domain.tasks import Task
 
 
 class Unjudged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -48,6 +50,12 @@ class Unassessed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
         whole = mark if self.ruled is None else together(self.ruled, self.parts, mark)
         case = self.case
         return whole if case is None else msgspec.structs.replace(case, ruled=whole, parts=self.parts + 1)
+
+
+class Unexamined(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """An answer that a function of the caller's marks, which asks somebody itself: it is called as a judge is asked."""
+
+    answer: str
 
 
 class Agreement(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,3 +120,15 @@ def read_score(text: str) -> Score:
     numbers, _, feedback = text.partition("\n")
     hard, soft = map(float, numbers.split())
     return Score(hard=hard, soft=soft, feedback=feedback)
+
+
+def score_said(task: Task, said: object) -> Score:
+    """Read what a function says of an answer: right or wrong, part marks from 0 to 1, or a whole Score."""
+    if isinstance(said, Score):
+        return said
+    if isinstance(said, bool | int | float) and 0.0 <= said <= 1.0:
+        return Score(hard=1.0 if said >= 1.0 else 0.0, soft=float(said))
+    raise TaskError(
+        f"The grading of task {task.id!r} returned {said!r:.40}.",
+        hint="It must return a Score, True or False, or a number from 0 to 1.",
+    )

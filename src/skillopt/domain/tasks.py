@@ -46,6 +46,11 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_f
         return (self.reference,) if isinstance(self.reference, str) else self.reference
 
     @property
+    def public(self) -> Task:
+        """The task as whoever attempts it may see it: without what its answer is measured against."""
+        return msgspec.structs.replace(self, reference=None, checks=(), rubric=None)
+
+    @property
     def public_digest(self) -> str:
         """The digest of what a target may see; files and images count by name."""
         return _digest(self.input, self.context, self.files, self.images)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
-from skillopt.domain.judging import Unassessed, Unjudged
+from skillopt.domain.judging import Unassessed, Unexamined, Unjudged
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Task, TaskSet
 from skillopt.domain.usage import Usage
@@ -66,8 +66,8 @@ class Environment(Protocol):
         """Return what the target is sent; never a reference or a check."""
         ...
 
-    def grade(self, task: Task, reply: str) -> Score | Unjudged | Unassessed:
-        """Score an answer, or leave it to a judge or a program; raises TaskError when this task cannot be graded."""
+    def grade(self, task: Task, reply: str) -> Score | Unjudged | Unassessed | Unexamined:
+        """Score an answer, or leave it to somebody who is asked; raises TaskError when it cannot be graded."""
         ...
 
 

@@ -3,21 +3,22 @@ Owns that distinction; refuses to know how an environment grades and what a judg
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
 
+from skillopt.domain.chat import Message
 from skillopt.domain.errors import InternalError, TaskError
-from skillopt.domain.judging import Agreement, Unassessed, Unjudged, read_score
-from skillopt.domain.rollouts import Failed, Failure, Rollout
+from skillopt.domain.judging import Agreement, Unassessed, Unexamined, Unjudged, read_score
+from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.scores import Metric, MetricName, Score, Scoreboard, Scored
 from skillopt.domain.tasks import Task
 from skillopt.kernel.boundary import Attributed
 from skillopt.kernel.events import Mean, TaskScore
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
-from skillopt.kernel.work import Assessor
+from skillopt.kernel.work import Asker, Assessor
 from skillopt.phases.judging.marking import Judge, Paper, agreement, mark
 
 _HARD = Metric(name=MetricName.HARD)
@@ -41,7 +42,8 @@ class Grades(msgspec.Struct, frozen=True, kw_only=True):
 async def grade(run: Run, phase: str, grading: Grading, tasks: Sequence[Task], rollouts: Sequence[Rollout]) -> Grades:
     """Return the scores of these rollouts of `phase`, in order; a phase of its own only where somebody is asked."""
     ruled = [_ruled(grading.environment, task, rollout) for task, rollout in zip(tasks, rollouts, strict=True)]
-    known = await _assessed(run, f"{phase}/command", grading, tasks, ruled)
+    examined = await _examined(run, judging(phase), grading.judge.asker, tasks, rollouts, ruled)
+    known = await _assessed(run, f"{phase}/command", grading, tasks, examined)
     left = [(place, each) for place, each in enumerate(known) if isinstance(each, Unjudged)]
     if not left:
         return Grades(board=_board(tasks, rollouts, known))
@@ -63,6 +65,7 @@ class _Cause(NamedTuple):
 
 
 _Known = Score | Unjudged | _Cause
+_Ruled = _Known | Unassessed | Unexamined
 
 
 def _board(tasks: Sequence[Task], rollouts: Sequence[Rollout], known: Sequence[_Known]) -> Scoreboard:
@@ -96,7 +99,34 @@ async def _assessed(
     return [known[place] for place in range(len(ruled))]
 
 
-def _ruled(environment: Environment, task: Task, rollout: Rollout) -> _Known | Unassessed:
+async def _examined(
+    run: Run,
+    phase: str,
+    examiner: Asker,
+    tasks: Sequence[Task],
+    rollouts: Sequence[Rollout],
+    ruled: Sequence[_Ruled],
+) -> list[_Known | Unassessed]:
+    """Have the caller's function mark what is left to it; one that fails leaves its answer without a score."""
+    waiting = [place for place, each in enumerate(ruled) if isinstance(each, Unexamined)]
+    known = {place: each for place, each in enumerate(ruled) if not isinstance(each, Unexamined)}
+    if waiting:
+        works = [examiner.ask(_paper(tasks[place], rollouts[place])) for place in waiting]
+        outcomes = await run.do(phase, examiner.verb, works)
+        for place, outcome in zip(waiting, outcomes, strict=True):
+            if isinstance(outcome, Failure):
+                known[place] = _Cause(f"grading: {outcome.kind}")
+            else:
+                known[place] = msgspec.json.decode(outcome.text, type=Score)
+    return [known[place] for place in range(len(ruled))]
+
+
+def _paper(task: Task, rollout: Rollout) -> tuple[Message, ...]:
+    answer = rollout.text if isinstance(rollout, Answered) else ""
+    return (Message("user", msgspec.json.encode(task).decode()), Message("assistant", answer))
+
+
+def _ruled(environment: Environment, task: Task, rollout: Rollout) -> _Ruled:
     if isinstance(rollout, Failed):
         return _Cause(rollout.failure.kind)
     try:
@@ -122,6 +152,18 @@ def mean_of(board: Scoreboard) -> Mean:
 def means_by_type(board: Scoreboard, types: Mapping[str, str]) -> dict[str, Mean]:
     """Return the means of each task type."""
     return {typed.type: mean_of(typed.board) for typed in board.by_type(types)}
+
+
+def board_of(rows: Iterable[TaskScore]) -> Scoreboard:
+    """Return the board that these facts tell of."""
+    return Scoreboard(
+        tuple(
+            Scored(task_id=row.task_id, trial=row.trial, cause=row.cause)
+            if row.hard is None or row.soft is None
+            else Scored(task_id=row.task_id, trial=row.trial, score=Score(hard=row.hard, soft=row.soft))
+            for row in rows
+        )
+    )
 
 
 def facts_of(board: Scoreboard) -> tuple[TaskScore, ...]:

@@ -73,7 +73,7 @@ def summarize(view: RunView, ending: Ending) -> Summary:
         inconclusive=counts["inconclusive"],
         skips=counts["skip"],
         best_step=origins.best_step,
-        best_skill=f"{ending.run_dir}/best_skill.md",
+        best_skill=f"{ending.run_dir}/best_skill.md" if ending.run_dir else "",
         scores=Scores(
             baseline=_scores(view, "baseline", "baseline"),
             best=_scores(view, best, "best"),

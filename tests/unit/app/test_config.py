@@ -47,6 +47,7 @@ IGNORED = {
     "prune.margin": "0.1",
     "prune.alpha": "0.1",
     "prune.trials": "3",
+    "limits.confirm_usd": "2.5",
     "retry.attempts": "2",
     "retry.seconds": "2.5",
     "retry.first_wait": "2.5",

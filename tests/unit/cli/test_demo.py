@@ -79,3 +79,21 @@ def test_settings_of_the_environment_do_not_reach_the_demo(
     monkeypatch.setenv("SKILLOPT_TRAIN__EPOCHS", "0")
     assert main(["demo", "--json", "--keep", str(tmp_path / "kept")]) == 0
     assert json.loads(capsys.readouterr().out)["summary"]["steps"] > 0
+
+
+@pytest.mark.parametrize(("example", "files"), [("house-style", 1), ("skill-folder", 3)])
+def test_each_example_trains_to_a_clear_gain(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], example: str, files: int
+) -> None:
+    assert main(["demo", "--example", example, "--keep", str(tmp_path / "it"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    scores = told["summary"]["scores"]
+    before, after = scores["baseline"]["test"], scores["best"]["test"]
+    assert before["high"] < after["low"], "the intervals do not touch"
+    folder = Path(told["folder"])
+    assert (folder / told["summary"]["best_skill"]).is_file()
+    seed = [file for file in folder.rglob("*.md") if ".skillopt" not in file.parts]
+    assert len(seed) == files
+    best = folder / told["summary"]["run_dir"] / "best_skill"
+    kept = {file.relative_to(best).as_posix() for file in best.rglob("*.md")}
+    assert kept == (set() if files == 1 else {"SKILL.md", "references/people.md", "references/tariffs.md"})

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from skillopt.cli.main import main
-from tests.unit.app.projects import settings, write_project
+from tests.unit.app.projects import as_dict, settings, write_project
 
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 
@@ -47,6 +48,20 @@ def test_trials_are_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     told = evaluated(write_project(tmp_path), capsys, "--trials", "3")
     assert isinstance(told["trials"], list)
     assert [trial["label"] for trial in told["trials"]] == ["trial_0", "trial_1", "trial_2"]
+
+
+def test_all_trials_make_one_score_of_the_split(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = evaluated(write_project(tmp_path), capsys, "--trials", "3", "--split", "valid_seen")
+    assert (told["split"], told["status"], told["failed"]) == ("val", "finished", 0)
+    score: dict[str, Any] = as_dict(told["score"])
+    trials = told["trials"]
+    assert isinstance(trials, list)
+    assert score["n"] == 18
+    assert score["hard"] == sum(trial["mean"]["hard"] for trial in trials) / 3
+    first = trials[0]["mean"]
+    assert score["high"] - score["low"] >= first["high"] - first["low"], "three trials of a task are no three tasks"
+    assert as_dict(as_dict(told["usage"])["target"])["calls"] == 18
+    assert str(told["run"]).startswith("eval-val-")
 
 
 @pytest.mark.parametrize(

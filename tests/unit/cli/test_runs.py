@@ -79,6 +79,18 @@ def test_out_and_in_again(workspace: Path, tmp_path: Path, capsys: Capture) -> N
     assert shown[0].replace(".skillopt/", "") == shown[1].replace("other/", "")
 
 
+def test_compare_holds_runs_against_the_first(workspace: Path, capsys: Capture) -> None:
+    config = str(workspace.parent / "skillopt.yaml")
+    assert main(["train", config, "--run", "two", "--set", "train.epochs=0"]) == 0
+    capsys.readouterr()
+    out = told(capsys, "compare", "two", "one", "--workspace", str(workspace))
+    assert "one against two: " in out
+    assert "on the same 4 test tasks" in out
+    line = told(capsys, "compare", "two", "one", "--workspace", str(workspace), "--json")
+    assert line.count("\n") == 1
+    assert [row["run"] for row in json.loads(line)["runs"]] == ["two", "one"]
+
+
 def test_rm_forgets_the_run_and_its_folder(workspace: Path, capsys: Capture) -> None:
     assert told(capsys, "rm", "one", "--workspace", str(workspace)) == "removed one\n"
     assert not (workspace / "runs" / "one").exists()
@@ -89,4 +101,4 @@ def test_rm_forgets_the_run_and_its_folder(workspace: Path, capsys: Capture) -> 
 def test_an_unknown_verb_names_the_nearest_and_all(capsys: Capture, typed: str, meant: str) -> None:
     assert main(["runs", typed]) == 2
     err = capsys.readouterr().err
-    assert f"Did you mean '{meant}'? Valid: export, import, list, rm, show." in err
+    assert f"Did you mean '{meant}'? Valid: compare, export, import, list, rm, show." in err

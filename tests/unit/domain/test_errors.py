@@ -28,6 +28,7 @@ EXIT_CODES = {
     "AdoptionRefusedError": 5,
     "StoreError": 6,
     "InterruptedRunError": 130,
+    "StoppedRunError": 0,
     "InternalError": 70,
     "SkilloptError": 70,
 }

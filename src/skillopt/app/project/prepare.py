@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -21,6 +22,7 @@ from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.command.program import Program, read_program
 from skillopt.environments.dataset import Dataset
+from skillopt.kernel.ports import Chat, Environment
 from skillopt.phases.prompting import Prompts
 from skillopt.train.plan import Plan
 
@@ -28,19 +30,24 @@ WORKSPACE = ".skillopt"
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that could start: everything read and checked, nothing spent."""
+    """A run that could start: everything read and checked, nothing spent.
+
+    `chats` are models that the caller brought along, by role. A run in memory has no folder and leaves nothing behind.
+    """
 
     config: Config
     root: Path
     workspace: Path
-    environment: Dataset
-    prompts: Prompts
+    environment: Environment
+    prompts: Prompts = Prompts()
     plan: Plan
     plan_record: bytes
     digest: str
     scrub: Callable[[str], str]
     program: Program | None = None
     trust: Trust = Trust()
+    chats: Mapping[str, Chat] = MappingProxyType({})
+    in_memory: bool = False
 
     @property
     def default_name(self) -> str:

@@ -27,6 +27,7 @@ from skillopt.app.settings.layers import (
     nested,
     origin_at,
     shown,
+    wrapped,
 )
 from skillopt.app.settings.schema import leaves
 from skillopt.app.settings.yaml_reader import Written, read_yaml
@@ -59,12 +60,24 @@ def load(path: Path, shape: type[T], *, sets: Sequence[str] = (), environ: Mappi
     problems += [found for one in written for found in literal_secrets(one.node, is_reference)]
     problems += [found for one in given for found in _files_only(one.node)]
     tree = reduce(merge, (_without_extends(one.node) for one in written))
-    config, wrong = build(shape, tree, also=(EXTENDS,))
-    problems += wrong
-    if config is None or problems:
-        raise _report(path, problems)
+    config = _built(shape, tree, path.name, problems)
     origins = {dotted(key): origin_at(tree, key) for key, _ in leaves(config)}
     return Loaded(config=config, origins=MappingProxyType(origins), root=root)
+
+
+def typed(raw: object, under: object, shape: type[T], *, name: str) -> T:
+    """Return settings that a program gives as plain values, over others; what is wrong is told as for a file."""
+    origin = Origin(layer="flag", where=name)
+    tree = wrapped(msgspec.to_builtins(raw), origin)
+    whole = merge(wrapped(msgspec.to_builtins(under), origin), tree)
+    return _built(shape, whole, name, list(literal_secrets(whole, is_reference)))
+
+
+def _built(shape: type[T], tree: Node, name: str, problems: Sequence[Problem]) -> T:
+    config, wrong = build(shape, tree, also=(EXTENDS,))
+    if config is None or problems or wrong:
+        raise _report(name, [*problems, *wrong])
+    return config
 
 
 def _folder(path: Path) -> Path:
@@ -144,11 +157,11 @@ def _without_extends(tree: Node) -> Node:
     return Node({key: node for key, node in entries(tree).items() if key != EXTENDS}, tree.origin)
 
 
-def _report(path: Path, problems: Sequence[Problem]) -> UsageError:
+def _report(name: str, problems: Sequence[Problem]) -> UsageError:
     lines = list(dict.fromkeys(str(problem) for problem in problems))
     count = "1 problem" if len(lines) == 1 else f"{len(lines)} problems"
     more = [f"… and {len(lines) - _MOST_SHOWN} more"] if len(lines) > _MOST_SHOWN else []
     listed = "\n".join(f"  {line}" for line in [*lines[:_MOST_SHOWN], *more])
     return UsageError(
-        f"{path.name} cannot be used; it has {count}:\n{listed}", hint="`skillopt config schema` lists all settings."
+        f"{name} cannot be used; it has {count}:\n{listed}", hint="`skillopt config schema` lists all settings."
     )

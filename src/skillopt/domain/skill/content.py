@@ -64,11 +64,16 @@ def hidden_character(text: str) -> str | None:
 
 def warnings(edit: Edit) -> tuple[str, ...]:
     """Return what a person should look at twice: URLs and commands that the replaced text did not hold."""
-    found = [f"new URL {url}" for url in _unseen(_URL.findall(edit.content), edit.target)]
-    commands = [*_PROMPT.findall(edit.content), *_PROGRAM.findall(edit.content)]
-    unseen = _unseen([command.strip() for command in commands], edit.target)
+    return cautions(edit.content, edit.target)
+
+
+def cautions(content: str, known: str) -> tuple[str, ...]:
+    """Return what a person should look at twice in new words: URLs and commands that the known text does not hold."""
+    found = [f"new URL {url}" for url in _unseen(_URL.findall(content), known)]
+    commands = [*_PROMPT.findall(content), *_PROGRAM.findall(content)]
+    unseen = _unseen([command.strip() for command in commands], known)
     found.extend(f"new command `{command}`" for command in unseen)
-    if not unseen and _FENCED.search(edit.content) and not _FENCED.search(edit.target):
+    if not unseen and _FENCED.search(content) and not _FENCED.search(known):
         found.append("new block of shell commands")
     return tuple(found)
 

@@ -7,7 +7,9 @@ guess: a malformed marker is an error that names its line, never a deletion. Kno
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from enum import Enum
+from typing import NamedTuple
 
 import msgspec
 
@@ -80,18 +82,31 @@ def strip_markers(text: str) -> str:
     return text
 
 
+class Marker(NamedTuple):
+    """One line that holds a marker: which region it opens or closes, and whether it holds nothing else."""
+
+    line: Line
+    region: Region
+    opens: bool
+    alone: bool
+
+
+def markers(text: str) -> Iterator[Marker]:
+    """Yield the lines that hold a marker, misplaced ones too."""
+    for line in lines(text):
+        found = _MARKER.search(line.text)
+        if found is not None:
+            yield Marker(line, _region(found), found["edge"].upper() == "START", _stands_alone(line))
+
+
 def parse_regions(text: str) -> tuple[Block, ...]:
     """Return the regions of a document in order; raise UsageError naming the line of any misplaced marker."""
     blocks: list[Block] = []
     opened: tuple[Region, Line] | None = None
-    for line in lines(text):
-        marker = _MARKER.search(line.text)
-        if marker is None:
-            continue
-        if not _stands_alone(line):
+    for line, region, opens, alone in markers(text):
+        if not alone:
             raise _malformed(line, "the marker does not stand alone on its line")
-        region = _region(marker)
-        if marker["edge"].upper() == "START":
+        if opens:
             _check_start(region, line, opened, blocks)
             opened = (region, line)
         else:

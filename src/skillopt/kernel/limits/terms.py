@@ -23,6 +23,7 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     seconds: The longest the run may take, over all its sessions.
     concurrency: How many requests one provider may have at once; `auto` finds out what it takes.
     speculation: How many requests may be spent on guessing what the next step asks; they are a part of `calls`.
+    confirm_usd: On a terminal, a run that will likely cost more dollars than this is asked for first; null never asks.
     """
 
     calls: int | None = None
@@ -31,6 +32,7 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     seconds: float | None = None
     concurrency: int | Literal["auto"] = 32
     speculation: int = 0
+    confirm_usd: float | None = 1.0
 
     def __post_init__(self) -> None:
         if self.concurrency != "auto" and self.concurrency < 1:

@@ -30,10 +30,11 @@ def headline(view: RunView, summary: Summary) -> str:
 def lede(view: RunView, summary: Summary) -> str:
     """Return what stands behind the headline: who decided, who did not, and how sure it is."""
     parts = []
-    if summary.status != "finished":
+    if summary.status != "finished" or summary.stop_reason == "stop":
         planned = "" if view.began is None else f" of {view.began.total_steps}"
-        why = f" ({summary.stop_reason})" if summary.stop_reason else ""
-        parts.append(f"The run {summary.status} after step {summary.steps}{planned}{why}; this is how far it came.")
+        why = f" ({summary.stop_reason})" if summary.stop_reason not in {"", "stop"} else ""
+        how = "was ended by hand" if summary.stop_reason == "stop" else summary.status
+        parts.append(f"The run {how} after step {summary.steps}{planned}{why}; this is how far it came.")
     if _is_forced(view):
         parts.append("Every change that was measured was kept, as configured (gate rule force).")
     if summary.scores.best.val is not None and summary.best_step:

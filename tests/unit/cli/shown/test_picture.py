@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from skillopt.cli.picture import ACCEPTED, INCONCLUSIVE, REJECTED, SKIPPED, Picture
+from skillopt.cli.shown.picture import ACCEPTED, INCONCLUSIVE, REJECTED, SKIPPED, Picture
 from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
     AttemptFailed,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from skillopt.cli.console import LiveView, PlainConsole, watching
+from skillopt.cli.shown.console import LiveView, PlainConsole, watching
 from skillopt.domain.usage import Caps, Usage
 from skillopt.kernel.events import (
     AttemptFailed,

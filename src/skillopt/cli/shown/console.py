@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO
 
 from skillopt.cli.output import is_terminal, strip_controls, wants_colour
-from skillopt.cli.picture import Picture
+from skillopt.cli.shown.picture import Picture
 from skillopt.domain.usage import Caps
 from skillopt.kernel.events import (
     AttemptFailed,

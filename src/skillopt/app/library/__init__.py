@@ -1,0 +1,1 @@
+"""skillopt as a library: what `skillopt.optimize` and `skillopt.evaluate` are made of."""

@@ -1,0 +1,159 @@
+"""Finds out what a run would cost: runs it with a cap of no calls on what the workspace has, and estimates the rest.
+Owns where the estimate's figures come from; refuses to send a request or to write a record."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from skillopt.app.models import known_price
+from skillopt.app.planning.preview import Preview
+from skillopt.app.project.prepare import Prepared
+from skillopt.app.session import train_session
+from skillopt.app.workspace import JOURNAL
+from skillopt.domain.errors import BudgetReachedError
+from skillopt.domain.usage import NOTHING, Caps, Usage
+from skillopt.kernel.clock import SystemClock
+from skillopt.kernel.events import Event, Measured, PhaseEnded, Signal, StepEnded, UnitSettled
+from skillopt.kernel.limits.terms import LimitSettings
+from skillopt.kernel.memory import MemoryJournal
+from skillopt.kernel.ports import Clock
+from skillopt.kernel.view import RunView, view_of
+from skillopt.store.reader import SqliteReader
+from skillopt.train.forecast.calls import Setup
+from skillopt.train.forecast.course import Begun, begun, courses
+from skillopt.train.forecast.estimate import Asked, Estimate, estimate
+from skillopt.train.forecast.sizes import sizes
+
+_BASELINE = ("baseline", "val")
+
+
+class Forecast(msgspec.Struct, frozen=True, kw_only=True):
+    """What `train --plan` says: the run, how far the journal carries it, what is still to be paid, and what is written.
+
+    `known` says whether an earlier run of the workspace, or this one, told how long replies are and how a run goes.
+    """
+
+    run: str
+    epochs: int
+    steps: int
+    steps_done: int
+    estimate: Estimate
+    known: bool
+    files: tuple[str, ...]
+
+
+async def forecast(prepared: Prepared, name: str) -> Forecast:
+    """Return what the run of this name would still cost."""
+    config, plan = prepared.config, prepared.plan
+    clock = SystemClock()
+    with _reading(prepared, clock) as (journal, reader):
+        start, view = await _dry_run(prepared, journal, clock, name)
+        earlier = None if reader is None else _earlier(reader, name, config.gate.rule)
+        spent = NOTHING if reader is None or name not in _names(reader) else reader.spent(name).charged
+    setup = Setup(plan=plan, reflect=config.reflect, gate=config.gate, judge=config.judge)
+    own = {verb: usage for verb, usage in view.stages.items() if usage.calls}
+    seen = own if own or earlier is None else {verb: usage for verb, usage in earlier.stages.items() if usage.calls}
+    return Forecast(
+        run=name,
+        epochs=plan.train.epochs,
+        steps=plan.total_steps,
+        steps_done=start.steps,
+        estimate=estimate(
+            setup, start, courses(start, earlier), _asked(prepared, setup, seen), _left(config.limits.caps, spent)
+        ),
+        known=bool(seen),
+        files=(f"{prepared.workspace.name}/{JOURNAL}", f"{prepared.workspace.name}/runs/{name}/"),
+    )
+
+
+class _Ear:
+    """Counts, by verb, what the open part of the run had answers for."""
+
+    def __init__(self) -> None:
+        self._whole: Counter[str] = Counter()
+        self._open: Counter[str] = Counter()
+
+    def asked(self, verb: str) -> dict[str, int]:
+        """Return what was answered since the last whole step; `verb` is that of the phase that could not end."""
+        return dict(self._whole + Counter({verb: self._open.total()}))
+
+    def see(self, fact: Event | Signal) -> None:
+        """Take note of what was answered."""
+        if isinstance(fact, UnitSettled):
+            self._open[fact.path] += fact.replayed
+        elif isinstance(fact, PhaseEnded):
+            self._open.clear()
+            self._whole[fact.verb] += fact.answered + fact.failed
+        elif isinstance(fact, StepEnded) or (isinstance(fact, Measured) and (fact.label, fact.split) == _BASELINE):
+            self._whole.clear()
+
+
+async def _dry_run(prepared: Prepared, journal: MemoryJournal, clock: Clock, name: str) -> tuple[Begun, RunView]:
+    """Run as far as there are answers: under a cap of no calls nothing can be sent."""
+    limits = LimitSettings(calls=0, usd=prepared.config.limits.usd)
+    config = msgspec.structs.replace(prepared.config, limits=limits)
+    dry = msgspec.structs.replace(prepared, config=config, in_memory=True)
+    ear = _Ear()
+    ended = await train_session(dry, journal, clock, name=name, observers=(ear,), started=_nobody_interrupts)
+    if ended.error is not None and not isinstance(ended.error, BudgetReachedError):
+        raise ended.error
+    view = view_of(journal.events(name))
+    return begun(view, ear.asked("" if view.phase is None else view.phase.verb)), view
+
+
+@contextmanager
+def _reading(prepared: Prepared, clock: Clock) -> Iterator[tuple[MemoryJournal, SqliteReader | None]]:
+    path = prepared.workspace / JOURNAL
+    if not path.is_file():
+        yield MemoryJournal(clock=clock), None
+        return
+    with SqliteReader(path) as reader:
+        yield Preview(reader, clock=clock), reader
+
+
+def _names(reader: SqliteReader) -> frozenset[str]:
+    return frozenset(row.name for row in reader.runs())
+
+
+def _earlier(reader: SqliteReader, name: str, rule: str) -> RunView | None:
+    """Return the newest other run of the workspace that trained to its end under the same rule of the gate."""
+    for row in reversed(reader.runs()):
+        if row.name == name or row.status != "finished" or row.name.startswith("eval-"):
+            continue
+        view = view_of(reader.events(row.name))
+        if view.began is not None and view.began.gate_rule == rule and view.finished_steps:
+            return view
+    return None
+
+
+def _asked(prepared: Prepared, setup: Setup, seen: dict[str, Usage]) -> dict[str, Asked]:
+    models = prepared.config.models
+    by_verb = {
+        "rollout": ("target", models.target),
+        "judge": ("judge", models.judging),
+        "reflect": ("optimizer", models.optimizer),
+        "slow_update": ("optimizer", models.optimizer),
+        "meta_skill": ("optimizer", models.optimizer),
+    }
+    longest = {verb: model.max_tokens for verb, (_, model) in by_verb.items()}
+    found = sizes(setup, prepared.environment, seen, longest)
+    return {
+        verb: Asked(role=role, size=found[verb], price=known_price(model)) for verb, (role, model) in by_verb.items()
+    }
+
+
+def _left(caps: Caps, spent: Usage) -> Caps:
+    """Return what is left under the caps; only what a request costs, since nobody knows how long it takes."""
+    return Caps(
+        calls=None if caps.calls is None else max(0, caps.calls - spent.calls),
+        tokens=None if caps.tokens is None else max(0, caps.tokens - spent.tokens),
+        usd=None if caps.usd is None else max(0.0, caps.usd - spent.usd),
+    )
+
+
+def _nobody_interrupts(_interrupt: Callable[[], None]) -> None:
+    """A dry run waits for nobody."""

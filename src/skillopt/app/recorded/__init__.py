@@ -1,0 +1,1 @@
+"""What the journal of a workspace says of its runs, read beside whoever writes it."""

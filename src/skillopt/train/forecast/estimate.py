@@ -1,0 +1,156 @@
+"""What a run will probably cost: calls, tokens and dollars by role, at least, likely and at most.
+Owns how sizes and prices turn calls into a bill, and what a cap does to it; refuses to know where they come from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+import msgspec
+
+from skillopt.domain.usage import NANO, Caps, Price
+from skillopt.train.forecast.calls import Setup, Walked, least, most, walk
+from skillopt.train.forecast.course import Begun, Course
+
+
+class Range(msgspec.Struct, frozen=True):
+    """A number that is not known yet."""
+
+    low: float
+    likely: float
+    high: float
+
+    def __add__(self, other: Range) -> Range:
+        """Return the sum; as if the extremes came together."""
+        return Range(self.low + other.low, self.likely + other.likely, self.high + other.high)
+
+    def __mul__(self, other: Range) -> Range:
+        """Return each number multiplied by its own."""
+        return Range(self.low * other.low, self.likely * other.likely, self.high * other.high)
+
+
+class Size(msgspec.Struct, frozen=True, kw_only=True):
+    """The tokens of one call: what is read, and what is written as likely as not and at most."""
+
+    read: float
+    written: float
+    most_written: float
+
+
+class Bill(msgspec.Struct, frozen=True, kw_only=True):
+    """What is used by one role, or by all; dollars are null where a price is not known."""
+
+    calls: Range
+    input_tokens: Range
+    output_tokens: Range
+    usd: Range | None
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """Who answers a verb, how large its calls are, and what they cost."""
+
+    role: str
+    size: Size
+    price: Price | None
+
+
+class Estimate(msgspec.Struct, frozen=True, kw_only=True):
+    """What is still to be done and paid; `cap` names the cap that will probably end the run first."""
+
+    steps: Range
+    verbs: dict[str, Range]
+    roles: dict[str, Bill]
+    total: Bill
+    cap: str | None
+
+
+def estimate(setup: Setup, start: Begun, ways: Sequence[Course], asked: Mapping[str, Asked], left: Caps) -> Estimate:
+    """Return the estimate of a run from where it stands, with what is left under its caps."""
+    low, high = least(setup, start), most(setup, start)
+    likely = [walk(setup, way, start) for way in ways]
+    verbs = {verb: calls for verb in asked if (calls := _calls(verb, low, likely, high)).high}
+    bills = {verb: _bill(calls, asked[verb]) for verb, calls in verbs.items()}
+    free = _sum(list(bills.values()))
+    share = _share(free, left)
+    roles = dict.fromkeys(asked[verb].role for verb in verbs)
+    return Estimate(
+        steps=_spread(low, likely, high, lambda walked: walked.steps),
+        verbs=verbs,
+        roles={
+            role: _scaled(_sum([bill for verb, bill in bills.items() if asked[verb].role == role]), share)
+            for role in roles
+        },
+        total=_scaled(free, share),
+        cap=_first_cap(free, left),
+    )
+
+
+def _calls(verb: str, low: Walked, likely: Sequence[Walked], high: Walked) -> Range:
+    return _spread(low, likely, high, lambda walked: Counter(walked.calls)[verb])
+
+
+def _spread(low: Walked, likely: Sequence[Walked], high: Walked, of: Callable[[Walked], int]) -> Range:
+    """Return a range whose ends hold what is likely."""
+    mean = sum(of(each) for each in likely) / len(likely)
+    return Range(min(of(low), mean), mean, max(of(high), mean))
+
+
+def _bill(calls: Range, asked: Asked) -> Bill:
+    size, price = asked.size, asked.price
+    read = Range(calls.low * size.read, calls.likely * size.read, calls.high * size.read)
+    written = Range(calls.low * size.written, calls.likely * size.written, calls.high * size.most_written)
+    usd = None
+    if price is not None:
+        usd = Range(
+            _usd(price, read.low, written.low),
+            _usd(price, read.likely, written.likely),
+            _usd(price, read.high, written.high),
+        )
+    return Bill(calls=calls, input_tokens=read, output_tokens=written, usd=usd)
+
+
+def _usd(price: Price, read: float, written: float) -> float:
+    return price.cost(input_tokens=round(read), cached_tokens=0, output_tokens=round(written)) / NANO
+
+
+def _sum(bills: Sequence[Bill]) -> Bill:
+    nothing = Range(0, 0, 0)
+    priced = [bill.usd for bill in bills if bill.usd is not None]
+    return Bill(
+        calls=sum((bill.calls for bill in bills), nothing),
+        input_tokens=sum((bill.input_tokens for bill in bills), nothing),
+        output_tokens=sum((bill.output_tokens for bill in bills), nothing),
+        usd=sum(priced, nothing) if len(priced) == len(bills) else None,
+    )
+
+
+def _scaled(bill: Bill, share: Range) -> Bill:
+    return Bill(
+        calls=bill.calls * share,
+        input_tokens=bill.input_tokens * share,
+        output_tokens=bill.output_tokens * share,
+        usd=None if bill.usd is None else bill.usd * share,
+    )
+
+
+def _share(bill: Bill, left: Caps) -> Range:
+    """Return the share of the run that fits under its caps, as if every part of it cost the same."""
+    tokens = bill.input_tokens + bill.output_tokens
+    pairs = [(bill.calls, left.calls), (tokens, left.tokens), (bill.usd, left.usd)]
+    held = [(needed, most) for needed, most in pairs if needed is not None and most is not None]
+    low, likely, high = (
+        min([1.0, *(most / amount for needed, most in held if (amount := getattr(needed, end)) > most)])
+        for end in ("low", "likely", "high")
+    )
+    return Range(low, likely, high)
+
+
+def _first_cap(bill: Bill, left: Caps) -> str | None:
+    """Return the name of a cap that is passed if all goes as is likely."""
+    if left.calls is not None and bill.calls.likely > left.calls:
+        return "calls"
+    if left.tokens is not None and bill.input_tokens.likely + bill.output_tokens.likely > left.tokens:
+        return "tokens"
+    if left.usd is not None and bill.usd is not None and bill.usd.likely > left.usd:
+        return "usd"
+    return None

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import pytest
+
+from skillopt.domain.usage import Caps, Price
+from skillopt.train.forecast.calls import least, most
+from skillopt.train.forecast.course import Begun, Course
+from skillopt.train.forecast.estimate import Asked, Estimate, Range, Size, estimate
+from tests.unit.train.forecast.plans import setup
+
+WAYS = (Course(accepts=1, rejects=0, failing=0.5), Course(accepts=2, rejects=1, failing=0.5))
+PRICE = Price(input=1.0, output=10.0)
+
+
+def estimated(left: Caps = Caps(), price: Price | None = PRICE, start: Begun = Begun()) -> Estimate:
+    asked = {
+        "rollout": Asked(role="target", size=Size(read=100, written=10, most_written=50), price=PRICE),
+        "reflect": Asked(role="optimizer", size=Size(read=1000, written=100, most_written=500), price=price),
+    }
+    return estimate(setup(), start, WAYS, asked, left)
+
+
+def test_the_ends_are_the_least_and_the_most() -> None:
+    calls = estimated().total.calls
+    assert (calls.low, calls.high) == (least(setup(), Begun()).total, most(setup(), Begun()).total)
+    assert calls.low < calls.likely < calls.high
+
+
+def test_roles_add_up_and_are_paid() -> None:
+    found = estimated()
+    target, optimizer = found.roles["target"], found.roles["optimizer"]
+    assert target.calls + optimizer.calls == found.total.calls
+    assert target.input_tokens.likely == 100 * target.calls.likely
+    assert target.output_tokens.high == 50 * target.calls.high
+    assert target.usd is not None
+    assert target.usd.likely == pytest.approx(target.calls.likely * (100 * 1.0 + 10 * 10.0) / 1e6, rel=0.01)
+
+
+def test_without_a_price_there_are_no_dollars() -> None:
+    found = estimated(price=None)
+    assert found.total.usd is None
+    assert found.roles["target"].usd is not None
+
+
+def test_a_cap_is_honoured_by_every_number() -> None:
+    free = estimated()
+    capped = estimated(Caps(calls=30))
+    assert capped.cap == "calls"
+    assert (capped.total.calls.likely, capped.total.calls.high) == pytest.approx((30, 30))
+    assert sum(bill.calls.high for bill in capped.roles.values()) == pytest.approx(30)
+    assert capped.total.input_tokens.likely < free.total.input_tokens.likely
+    assert estimated(Caps(usd=0.001)).cap == "usd"
+    assert estimated(Caps(tokens=500)).cap == "tokens"
+    assert estimated(Caps(calls=10_000)).cap is None
+    assert estimated(Caps(calls=0)).total.calls == Range(0, 0, 0)
+
+
+def test_a_finished_run_costs_nothing() -> None:
+    found = estimated(start=Begun(baseline=True, ended=True, steps=4))
+    assert found.total.calls == Range(0, 0, 0)
+    assert found.roles == {}
