@@ -48,7 +48,7 @@ class Box(Protocol):
 class Verdict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the program prints as its last line; `hard` is right only for a full score unless it says so."""
 
-    score: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
     hard: bool | None = None
     feedback: str = ""
 

@@ -27,7 +27,7 @@ _LONGEST_REASON = 1000
 class MarkReply(msgspec.Struct, frozen=True):
     """What a judge must answer; other keys are welcome and ignored."""
 
-    score: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
+    score: Annotated[float, msgspec.Meta(ge=0, le=1)]
     reason: str = ""
 
 

@@ -140,9 +140,10 @@ def _traced(blame: Blame, parent: str, digest: str, origin: Origin) -> Blame:
     before = blame.pages[parent]
     files = blame.skills[digest].files.items()
     pages = {name: _lines(blame, before.get(name, ()), name, whole, origin) for name, whole in files}
-    return msgspec.structs.replace(
-        blame, pages={**blame.pages, digest: pages}, origins={**blame.origins, origin.name: origin}
-    )
+    known_origins = blame.origins
+    if origin.gate is not None or origin.name not in known_origins:
+        known_origins = {**known_origins, origin.name: origin}  # what a gate said of it is not forgotten
+    return msgspec.structs.replace(blame, pages={**blame.pages, digest: pages}, origins=known_origins)
 
 
 def _is_kept(blame: Blame, pages: Pages) -> bool:
