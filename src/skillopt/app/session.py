@@ -218,8 +218,8 @@ async def eval_session(
         trials = tuple(event for event in journal.events(name) if isinstance(event, Measured))[: exam.trials]
         if error is None and not any(each.mean.n for each in trials):
             error = UnavailableError(
-                f"The target answered none of the {len(trials[0].rows)} tasks ({trials[0].rows[0].cause}).",
-                hint="Look at models.target: skillopt doctor CONFIG --call.",
+                f"None of the {len(trials[0].rows)} tasks has a score ({trials[0].rows[0].cause}).",
+                hint="Look at what failed there: skillopt doctor CONFIG --call.",
             )
         journal.end_session(session.handle, status_of(error), reason_of(error))
         await journal.sync()

@@ -43,7 +43,7 @@ class Work(Protocol):
 
     @property
     def role(self) -> str:
-        """Who is asked: target, optimizer or judge."""
+        """Who is asked: target, optimizer or judge; nobody where a program runs."""
         ...
 
     @property

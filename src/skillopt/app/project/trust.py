@@ -45,7 +45,7 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
         if not self.has(program):
             raise UsageError(
                 f"environment.command would run {described(program)}, which you have not allowed yet.",
-                hint="Look at these files, then run the same command with --trust; it holds until they change.",
+                hint="Look at these files, then run `skillopt eval` or `train` with --trust, until they change.",
             )
 
 

@@ -11,7 +11,7 @@ import msgspec
 class CommandSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Config section `environment.command`, for `grader: command`: a program that grades answers, in the sandbox.
 
-    run: The program and its arguments, started in a fresh folder; `python` is the Python that runs skillopt.
+    run: The program and its arguments, started in a fresh folder; `python` is skillopt's own, without packages.
     files: Files and folders below the config's folder that are put into that folder; hidden ones inside are left out.
     verdict: `json` reads the last line the program prints; `exit` takes exit code 0 as right and 1 as wrong.
     seconds: The longest that one answer may take.

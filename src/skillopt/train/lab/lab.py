@@ -133,6 +133,6 @@ class Lab:
 
 def _silent_target(tasks: int, cause: str | None) -> SkilloptError:
     return UnavailableError(
-        f"The target answered none of the {tasks} val tasks ({cause}), so there is nothing to compare with.",
-        hint="Look at models.target (skillopt doctor), then run it with --fresh: answers are kept.",
+        f"None of the {tasks} val tasks has a score ({cause}), so there is nothing to compare with.",
+        hint="Look at what failed there (skillopt doctor), then run it with --fresh: answers are kept.",
     )
