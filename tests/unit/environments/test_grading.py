@@ -49,6 +49,8 @@ def test_what_cannot_be_graded_here_is_an_error_and_no_score() -> None:
         grade("a", task(rubric="Is it kind?"))
     with pytest.raises(UsageError, match="Did you mean 'exact'"):
         grade("a", task(reference="a"), grader="exakt")
+    with pytest.raises(UsageError, match="only during a run"):
+        grade("a", task(reference="a"), grader="command")
     with pytest.raises(UsageError, match="answer mode 'tags'"):
         grade("a", task(reference="a"), answer="tags")
     with pytest.raises(TaskError, match="json_path"):

@@ -12,6 +12,8 @@ from skillopt.domain.errors import StoreError, UsageError
 from skillopt.environments.command.program import Program
 from skillopt.store.files import make_folder, write_atomic
 
+_NAMED = 8  # how many files a program is described with
+
 
 class Trust(msgspec.Struct, frozen=True, kw_only=True):
     """What was allowed; with no folder nothing was, and nothing can be."""
@@ -51,5 +53,7 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
 
 def described(program: Program) -> str:
     """Return a program in words."""
-    files = ", ".join(name for name, _ in program.files)
+    names = [name for name, _ in program.files]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    files = ", ".join(names[:_NAMED]) + more
     return f"`{' '.join(program.run)}`" + (f" with {files}" if files else "") + f" (digest {program.digest[:12]})"

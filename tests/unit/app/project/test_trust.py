@@ -45,3 +45,11 @@ def test_without_a_home_nothing_is_trusted_and_nothing_can_be(tmp_path: Path) ->
         assert not Trust.of(environ).has(mine)
         with pytest.raises(UsageError, match="Set HOME"):
             Trust.of(environ).grant(mine)
+
+
+def test_a_program_of_many_files_is_described_in_a_line(tmp_path: Path) -> None:
+    names = tuple(f"part_{number:02}" for number in range(12))
+    for name in names:
+        (tmp_path / name).touch()
+    many = read_program(CommandSettings(run=("sh", "part_00"), files=names), tmp_path, tmp_path / "tasks")
+    assert "part_07 and 4 more (digest" in described(many)
