@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from skillopt.domain.errors import TaskError
-from skillopt.domain.judging import Unexamined, Unjudged
+from skillopt.domain.judging import Unassessed, Unexamined, Unjudged
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Check, Task, TaskSet
 from skillopt.environments.dataset import Dataset, DatasetSettings
@@ -16,7 +16,7 @@ TASK = Task(id="one", input="2+2", reference="4", checks=(Check(op="max_chars", 
 DATASET = Dataset(DatasetSettings(path="."), TaskSet(train=(TASK,)))
 
 
-def graded(said: object) -> Score | Unjudged | Unexamined:
+def graded(said: object) -> Score | Unjudged | Unassessed | Unexamined:
     verdict: Any = said
     return Called(DATASET, attempted=True, grade=lambda _task, _answer: verdict).grade(TASK, "4")
 
