@@ -14,6 +14,7 @@ from skillopt.kernel.events import (
     AnswersJudged,
     BatchGraded,
     BudgetDecided,
+    CandidateBisected,
     CandidateMade,
     EditFact,
     EpochCompared,
@@ -39,7 +40,16 @@ from skillopt.kernel.events import (
     Warned,
 )
 
-_OfStep = BatchGraded | PatchProposed | BudgetDecided | CandidateMade | NotesTaken | GateDecided | StepEnded
+_OfStep = (
+    BatchGraded
+    | PatchProposed
+    | BudgetDecided
+    | CandidateMade
+    | NotesTaken
+    | CandidateBisected
+    | GateDecided
+    | StepEnded
+)
 _OfEpoch = EpochCompared | SlowUpdated | MetaSkillWritten | EpochEnded
 
 
@@ -52,7 +62,9 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     decision: BudgetDecided | None = None
     candidate: CandidateMade | None = None
     measured: Measured | None = None
+    gates: tuple[GateDecided, ...] = ()
     gate: GateDecided | None = None
+    bisected: CandidateBisected | None = None
     notes: NotesTaken | None = None
     ended: StepEnded | None = None
     usage: dict[str, Usage] = {}
@@ -226,10 +238,10 @@ def _step_event(view: RunView, event: _OfStep | RunEnded) -> RunView:
         return replace(view, ended=event, phase=None)
     if isinstance(event, GateDecided) and _between_steps(view):
         return _in_epoch(view, replace(_epoch(view), gate=event))
-    return _in_step(view, _of_step(view.steps[-1], event))
+    return _in_step(view, _step_after(view, view.steps[-1], event))
 
 
-def _of_step(step: StepView, event: _OfStep) -> StepView:
+def _step_after(view: RunView, step: StepView, event: _OfStep) -> StepView:
     replace = msgspec.structs.replace
     match event:
         case BatchGraded():
@@ -243,7 +255,12 @@ def _of_step(step: StepView, event: _OfStep) -> StepView:
         case NotesTaken():
             return replace(step, notes=event)
         case GateDecided():
-            return replace(step, gate=event) if step.owns(event.origin) else step
+            return replace(step, gate=event, gates=(*step.gates, event)) if step.owns(event.origin) else step
+        case CandidateBisected():
+            gate = next((gate for gate in step.gates if gate.origin == event.kept), step.gate)
+            return replace(
+                step, candidate=event.made, measured=view.score(event.kept, "val"), gate=gate, bisected=event
+            )
         case StepEnded():
             return replace(step, ended=event)
 

@@ -113,6 +113,8 @@ VARIED = {
     "gate.rule": "force",
     "gate.metric": "soft",
     "gate.weight": "0.25",
+    "gate.bisect": "true",
+    "gate.bisect_levels": "2",
     "gate.max_failed": "0.25",
     "gate.alpha": "0.1",
     "gate.control": "run",

@@ -11,6 +11,7 @@ from skillopt.kernel.events import (
     AnswersJudged,
     BatchGraded,
     BudgetDecided,
+    CandidateBisected,
     CandidateMade,
     EditFact,
     EpochCompared,
@@ -42,6 +43,7 @@ from skillopt.kernel.view import RunView, fold
 MEAN = Mean(hard=0.0, soft=0.5, n=3, failed=1, low=0.0, high=0.4)
 ROWS = (TaskScore("one", 0, 0.0, 0.25, "near"), TaskScore("two", 0, None, None, "", "UnavailableError"))
 EDIT = EditFact(op="append", content="Ünï “quoted” \n", target="", file="SKILL.md", support=2, source="failure")
+MADE = CandidateMade(step=1, skill_digest="s2", changed=True, edits=(EDIT,))
 EXAMPLES: dict[type[Any], Event] = {
     RunBegan: RunBegan(
         run="r",
@@ -79,7 +81,7 @@ EXAMPLES: dict[type[Any], Event] = {
         risk_notes="",
         error="AuthError: no",
     ),
-    CandidateMade: CandidateMade(step=1, skill_digest="s2", changed=True, edits=(EDIT,)),
+    CandidateMade: MADE,
     GateDecided: GateDecided(
         origin="step_0001",
         rule="strict",
@@ -96,6 +98,9 @@ EXAMPLES: dict[type[Any], Event] = {
     ),
     PairsCompared: PairsCompared(origin="step_0001", new=3, old=0, neither=2, swayed=1, failed=0),
     AnswersJudged: AnswersJudged(path="p/judge", agreement=Agreement(answers=3, compared=2, disagreed=0.5)),
+    CandidateBisected: CandidateBisected(
+        origin="step_0001", kept="step_0001a", tried=("step_0001a", "step_0001b"), made=MADE
+    ),
     StepEnded: StepEnded(
         step=1,
         epoch=1,

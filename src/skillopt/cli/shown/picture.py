@@ -9,6 +9,7 @@ from typing import Any
 from skillopt.domain.usage import NOTHING
 from skillopt.kernel.events import (
     AttemptFailed,
+    CandidateBisected,
     EpochEnded,
     Event,
     GateDecided,
@@ -68,6 +69,7 @@ class Picture:
             Measured: self._measured,
             StepBegan: self._step_began,
             GateDecided: self._gate_decided,
+            CandidateBisected: self._bisected,
             StepEnded: self._standing,
             EpochEnded: self._standing,
             Warned: self._warned,
@@ -127,6 +129,11 @@ class Picture:
             return
         skipped = fact.action.startswith("skip")
         self.history += SKIPPED if skipped else _GLYPHS.get(fact.verdict, INCONCLUSIVE)
+
+    def _bisected(self, fact: CandidateBisected) -> None:
+        """Show a step once, by what it came to, and not each part that was tried."""
+        before = self.history[: -len(fact.tried) - 1]
+        self.history = before + (REJECTED if fact.kept == fact.origin else ACCEPTED)
 
     def _standing(self, fact: StepEnded | EpochEnded) -> None:
         self.scores = (fact.current_score, fact.best_score)

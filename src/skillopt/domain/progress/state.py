@@ -37,16 +37,25 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
         return f"step_{self.number:04d}"
 
 
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """Some of a candidate's edits, applied to the same parent, under a name of their own."""
+
+    origin: str
+    candidate: Candidate
+
+
 class Gated(msgspec.Struct, frozen=True, kw_only=True):
     """A verdict and what the candidate scored on val; no board where nothing had to be measured.
 
     `finding` is the evidence of a paired test; `bar` an accepted candidate's fresh trials, which decided nothing.
+    `part` is what was decided in the end, where a part of a rejected candidate was accepted in its stead.
     """
 
     verdict: Verdict
     board: Scoreboard | None = None
     finding: Finding | None = None
     bar: Scoreboard | None = None
+    part: Part | None = None
 
     def standing(self, candidate: Candidate, origin: str, step: int) -> Standing | None:
         """Return how the candidate stands if it was accepted: by its fresh trials, where it has some."""
@@ -67,6 +76,11 @@ class StepOutcome(msgspec.Struct, frozen=True, kw_only=True):
     answered: int
     proposed: tuple[Change, ...] = ()
     patterns: tuple[Pattern, ...] = ()
+
+    @property
+    def origin(self) -> str:
+        """The name of what was decided."""
+        return self.step.origin if self.gated.part is None else self.gated.part.origin
 
 
 class TrainState(msgspec.Struct, frozen=True, kw_only=True):
@@ -140,7 +154,7 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def _accepted(outcome: StepOutcome) -> Standing | None:
-        return outcome.gated.standing(outcome.candidate, outcome.step.origin, outcome.step.number)
+        return outcome.gated.standing(outcome.candidate, outcome.origin, outcome.step.number)
 
     def _passed(self, train: Scoreboard) -> frozenset[str]:
         """The train tasks answered right since the last accept; one failure starts the count again."""

@@ -19,6 +19,7 @@ from skillopt.kernel.events.of_run import (
 from skillopt.kernel.events.of_step import (
     BatchGraded,
     BudgetDecided,
+    CandidateBisected,
     CandidateMade,
     GateDecided,
     NotesTaken,
@@ -41,6 +42,7 @@ Event = (
     | PatchProposed
     | BudgetDecided
     | CandidateMade
+    | CandidateBisected
     | PairsCompared
     | NotesTaken
     | GateDecided
@@ -60,6 +62,7 @@ __all__ = [
     "AttemptFailed",
     "BatchGraded",
     "BudgetDecided",
+    "CandidateBisected",
     "CandidateMade",
     "EditFact",
     "EpochCompared",

@@ -115,6 +115,18 @@ class GateDecided(Fact, frozen=True, kw_only=True, tag="gate_decided"):
     evidence: GateEvidence | None = None
 
 
+class CandidateBisected(Fact, frozen=True, kw_only=True, tag="candidate_bisected"):
+    """A rejected candidate was tried again in parts: `tried` names them, `kept` is what the step came to.
+
+    `kept` is the origin of the part that was accepted, or of the whole candidate when none was; `made` is what it made.
+    """
+
+    origin: str
+    kept: str
+    tried: tuple[str, ...]
+    made: CandidateMade
+
+
 class StepEnded(Fact, frozen=True, kw_only=True, tag="step_ended"):
     """A step is whole, and this is how things stand after it; views of a stopped run end here."""
 

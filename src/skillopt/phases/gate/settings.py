@@ -26,6 +26,8 @@ class GateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     deterministic: Your word that the target always answers the same; then every task is put once only.
     guard: Whether tasks that were solved before and now fail are told (`warn`), stop the change (`block`), or `off`.
     small_val: What decides where val is too small for `paired`: nothing (`refuse`), part marks (`soft`) or `strict`.
+    bisect: Whether a rejected change is tried again in halves; the better half that is accepted is kept.
+    bisect_levels: How often halves that were rejected are halved again; null goes on to single edits.
     max_failed: The share of val rollouts that may fail; with more of them the gate is inconclusive.
     """
 
@@ -39,6 +41,8 @@ class GateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     deterministic: bool = False
     guard: Literal["warn", "block", "off"] = "warn"
     small_val: Literal["refuse", "soft", "strict"] = "refuse"
+    bisect: bool = False
+    bisect_levels: int | None = 1
     max_failed: float = 0.1
 
     def __post_init__(self) -> None:
@@ -50,6 +54,8 @@ class GateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             raise ValueError("gate.known_trials must be 1, 2 or 3")
         if self.wave < 1:
             raise ValueError("gate.wave must be at least 1")
+        if self.bisect_levels is not None and self.bisect_levels < 1:
+            raise ValueError("gate.bisect_levels must be at least 1, or null")
 
     @property
     def compared(self) -> Metric:

@@ -13,6 +13,7 @@ from skillopt.kernel.events import (
     BatchGraded,
     CandidateMade,
     EditFact,
+    EpochEnded,
     Event,
     GateDecided,
     Measured,
@@ -25,6 +26,7 @@ from skillopt.kernel.events import (
 from skillopt.train.attribution.lineage import carried
 
 SEED = "initial_skill"
+OWNER = "region_owner"
 _RIGHT = 1.0
 
 
@@ -85,7 +87,8 @@ def _after(blame: Blame, event: Event) -> Blame:
         case Measured(split="val"):
             return replace(blame, measured={**blame.measured, event.skill_digest: event})
         case StepBegan():
-            return replace(blame, step=event, failed=frozenset(), edits=(), last=event.skill_digest)
+            worn = _ungated(blame, event.skill_digest, SEED)
+            return replace(worn, step=event, failed=frozenset(), edits=(), last=event.skill_digest)
         case BatchGraded():
             return replace(blame, failed=blame.failed | {row.task_id for row in event.rows if _is_wrong(row)})
         case CandidateMade():
@@ -98,14 +101,17 @@ def _after(blame: Blame, event: Event) -> Blame:
 
 
 def _ended(blame: Blame, event: Event) -> Blame:
-    """A skill that stands without a verdict of its own was changed by its owner, or by force."""
-    if isinstance(event, StepEnded):
-        traced = _traced(blame, blame.last, event.skill_digest, Origin(name=event.current_origin))
+    if isinstance(event, StepEnded | EpochEnded):
+        traced = _ungated(blame, event.skill_digest, event.current_origin)
         return msgspec.structs.replace(traced, step=None, failed=frozenset(), edits=(), last=event.skill_digest)
     if isinstance(event, RunEnded):
-        traced = _traced(blame, blame.last, event.last_digest, Origin(name=event.current_origin))
-        return _traced(traced, blame.last, event.best_digest, Origin(name=event.best_origin))
+        return _ungated(_ungated(blame, event.last_digest, event.current_origin), event.best_digest, event.best_origin)
     return blame
+
+
+def _ungated(blame: Blame, digest: str, origin: str) -> Blame:
+    """A skill that stands without a verdict of its own was changed where no model looks, by a region's owner."""
+    return _traced(blame, blame.last, digest, Origin(name=OWNER if origin in blame.origins else origin))
 
 
 def _seeded(blame: Blame, seed: SkillKept) -> Blame:
@@ -120,6 +126,7 @@ def _decided(blame: Blame, gate: GateDecided) -> Blame:
     """A candidate gets its lines when the gate has spoken; one that is accepted later than refused gets them anew."""
     if gate.skill_digest in {"", gate.parent_digest}:
         return blame
+    blame = _ungated(blame, gate.parent_digest, SEED)
     before, after = blame.measured.get(gate.parent_digest), blame.measured.get(gate.skill_digest)
     origin = Origin(
         name=gate.origin,

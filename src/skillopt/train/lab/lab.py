@@ -14,6 +14,7 @@ from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Candidate, Patch, Skill
 from skillopt.kernel.events import RunEnded, StepEnded
 from skillopt.phases.reflect import Graded, Proposal
+from skillopt.train.lab.bisecting import Bisecting
 from skillopt.train.lab.deciding import Deciding
 from skillopt.train.lab.hinting import Hinting
 from skillopt.train.lab.measuring import Measuring
@@ -40,7 +41,7 @@ class Lab:
         deciding = Deciding(parts, self.measuring)
         noting = Noting(parts, teller, deciding)
         self.remind = noting.remind
-        self.gate = deciding.gate
+        self.gate = Bisecting(parts, deciding.gate).gate
         self.append = noting.append
         self._bar = deciding.bar
         self._completed = deciding.completed
@@ -79,7 +80,7 @@ class Lab:
         """Put together what a step came to."""
         return StepOutcome(
             step=step,
-            candidate=candidate,
+            candidate=candidate if gated.part is None else gated.part.candidate,
             gated=gated,
             train=Scoreboard(tuple(row for each in graded for row in each.board.rows)),
             asked=len(proposals),

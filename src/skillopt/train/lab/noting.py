@@ -34,7 +34,7 @@ class Noting:
         if noted is candidate.skill:
             return candidate
         reminded = msgspec.structs.replace(candidate, skill=noted)
-        self._run.emit(candidate_made(step, reminded))
+        self._run.emit(candidate_made(step.number, reminded))
         return reminded
 
     async def append(self, plan: Plan, step: Step, state: TrainState, proposals: Sequence[Proposal]) -> TrainState:

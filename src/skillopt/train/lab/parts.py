@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import msgspec
 
-from skillopt.domain.progress.state import Step
 from skillopt.domain.skill import SKILL_FILE, Candidate, Change, Draft, Edit, Skill, Suggestion
 from skillopt.kernel.events import CandidateMade, EditFact, SkillKept, Warned
 from skillopt.kernel.ports import Environment
@@ -70,13 +69,13 @@ class Teller:
         self._run.emit(Warned(message=message))
 
 
-def candidate_made(step: Step, candidate: Candidate) -> CandidateMade:
+def candidate_made(step: int, candidate: Candidate) -> CandidateMade:
     """Return what became of a step's changes as a fact."""
     made = [edit_fact(each.edit, "applied", line=each.line) for each in candidate.applied]
     worked_in = [edit_fact(each, "applied") for each in candidate.worked_in]
     refused = [edit_fact(each.edit, each.reason.value, each.detail) for each in candidate.refused]
     return CandidateMade(
-        step=step.number,
+        step=step,
         skill_digest=candidate.skill.digest,
         changed=candidate.changed,
         edits=(*made, *worked_in, *refused),

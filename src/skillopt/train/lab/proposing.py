@@ -82,7 +82,7 @@ class Proposing:
         if updated.unusable:
             self._warn(step, "no usable reply while changing the skill", updated.unusable)
         self._teller.keep(candidate.skill)
-        self._run.emit(candidate_made(step, candidate))
+        self._run.emit(candidate_made(step.number, candidate))
         return candidate
 
     async def _scheduled(self, _step: Step, _merged: Patch, briefing: Briefing) -> int | None:

@@ -103,7 +103,8 @@ def curve_of(view: RunView) -> Curve:
     levels = [_level(0, start, means["initial_skill"], metric)]
     points = []
     for step in view.finished_steps:
-        means[f"step_{step.began.step:04d}"] = None if step.measured is None else step.measured.mean
+        if step.gate is not None:
+            means[step.gate.origin] = None if step.measured is None else step.measured.mean
         points.append(_point(step, metric))
         if step.ended is not None:
             mean = means.get(step.ended.current_origin)

@@ -9,6 +9,8 @@ from skillopt.cli.shown.picture import ACCEPTED, INCONCLUSIVE, REJECTED, SKIPPED
 from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
     AttemptFailed,
+    CandidateBisected,
+    CandidateMade,
     EpochEnded,
     GateDecided,
     Mean,
@@ -97,6 +99,17 @@ def test_units_count_for_their_own_phase() -> None:
     picture.see(phase_ended("a"))
     assert picture.phase is None
     assert picture.usage == Usage(calls=4, input_tokens=20)
+
+
+@pytest.mark.parametrize(("kept", "glyph"), [("step_0002b", ACCEPTED), ("step_0002", REJECTED)])
+def test_a_bisected_step_has_one_glyph(kept: str, glyph: str) -> None:
+    picture = Picture()
+    for verdict in ("accept", "reject", "reject", "accept"):
+        picture.see(decided(verdict, verdict))
+    tried = ("step_0002a", "step_0002b")
+    made = CandidateMade(step=2, skill_digest="s", changed=True, edits=())
+    picture.see(CandidateBisected(origin="step_0002", kept=kept, tried=tried, made=made))
+    assert picture.history == ACCEPTED + glyph
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from skillopt.kernel.events import (
     TaskScore,
 )
 from skillopt.testing.worlds import RULES
-from skillopt.train.attribution.blame import SEED, Line, blame_of
+from skillopt.train.attribution.blame import OWNER, SEED, Line, blame_of
 from tests.simulation.house import SEED_SKILL, Lived, house, live
 from tests.unit.kernel.test_events import EXAMPLES
 
@@ -213,3 +213,17 @@ def test_a_candidate_that_is_accepted_later_is_not_called_rejected() -> None:
 
 def test_without_events_there_is_nothing_to_blame() -> None:
     assert blame_of([]).pages == {}
+
+
+def test_what_a_regions_owner_wrote_between_steps_is_the_owners_and_takes_nothing_from_the_step_before() -> None:
+    region = "<!-- SLOW_UPDATE_START -->\n<!-- SLOW_UPDATE_END -->\n"
+    events: list[Event] = [
+        *BEGUN,
+        kept("one", "# Rules\nBe brief.\n"),
+        *step(1, "seed", "one", [edit("Be brief.")]),
+        kept("worn", f"# Rules\nBe brief.\n{region}"),
+        kept("two", f"# Rules\nBe brief.\nCite.\n{region}"),
+        *step(2, "worn", "two", [edit("Cite.")]),
+    ]
+    assert [line.origin for line in lines(events, "two").values()] == [SEED, "step_0001", "step_0002", OWNER, OWNER]
+    assert blame_of(events).origins["step_0001"].gate is not None
