@@ -32,8 +32,9 @@ def summary_lines(summary: Summary) -> list[str]:
             f"test, which decided nothing: seed {score_words(scores.baseline.test)}",
             f"                             best {score_words(scores.best.test)}",
         ]
+    val = "val, which chose the winner: " if summary.claimed_val is None else "val, in trials of its own:   "
     lines += [
-        f"val, which chose the winner:  seed {score_words(scores.baseline.val)}",
+        f"{val} seed {score_words(scores.baseline.val)}",
         f"                              best {score_words(scores.best.val)} (step {summary.best_step})",
         f"cost: {usage.calls} calls, {usage.input_tokens:,} tokens in, {usage.output_tokens:,} out, ${usage.usd:.4f}",
         f"skill:  {summary.best_skill}",

@@ -48,3 +48,9 @@ def test_what_was_not_measured_is_not_told_as_a_number(summary: Summary) -> None
     assert "test," not in text
     assert text.count("not measured") == 2
     assert Path(summary.best_skill).name == "best_skill.md"
+
+
+def test_a_claimed_val_score_is_not_said_to_have_chosen_the_winner(summary: Summary) -> None:
+    claimed = "\n".join(summary_lines(msgspec.structs.replace(summary, claimed_val=0.5)))
+    assert "val, in trials of its own:    seed " in claimed
+    assert "chose the winner" not in claimed

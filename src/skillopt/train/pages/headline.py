@@ -39,7 +39,11 @@ def lede(view: RunView, summary: Summary) -> str:
         parts.append("Every change that was measured was kept, as configured (gate rule force).")
     if summary.scores.best.val is not None and summary.best_step:
         value = _score(summary.scores.best.val)
-        parts.append(f"The val tasks chose the winner, so its val score, {value}, tends to flatter it.")
+        parts.append(
+            f"The val tasks chose the winner, so its val score, {value}, tends to flatter it."
+            if summary.claimed_val is None
+            else f"On val it scores {value}, in trials made after it was accepted, which decided nothing."
+        )
     parts += _test_words(view, summary)
     return " ".join(parts)
 

@@ -108,7 +108,10 @@ def _scores(summary: Summary) -> Iterator[Html]:
     test = [_score_row(name, split.test) for name, split in sides]
     val = [_score_row(name, split.val) for name, split in sides]
     yield table("Test: these tasks decided nothing", _SCORE_HEADINGS, test, kind="scores")
-    yield table("Val: these tasks chose the winner", _SCORE_HEADINGS, val, kind="scores")
+    decided = (
+        "these tasks chose the winner" if summary.claimed_val is None else "measured again after the gate had decided"
+    )
+    yield table(f"Val: {decided}", _SCORE_HEADINGS, val, kind="scores")
     for split, types in sorted(summary.by_type.items()):
         rows = [_score_row(name, row) for name, row in list(types.items())[:_MOST_ROWS]]
         caption = f"The best skill on {split}, by type of task"
