@@ -75,7 +75,5 @@ def test_before_the_first_step_there_is_little_to_say() -> None:
 def test_a_claimed_val_score_is_said_to_be_of_fresh_trials() -> None:
     course = Course().step("accept_new_best").end()
     summary = msgspec.structs.replace(summary_of(course.view, "finished", ""), claimed_val=0.5)
-    told_now = lede(course.view, summary)
-    assert "On val it scores 0.500 [0.40, 0.60] n=16, in trials made after it was accepted" in told_now
-        course.view, summary
-    )
+    words = lede(course.view, summary)
+    assert "On val it scores 0.500 [0.40, 0.60] n=16, in trials made after it was accepted" in words
