@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import get_args
 
 import msgspec
@@ -53,15 +53,14 @@ def measure() -> Claim:
         detail={
             "runs_each": _RUNS,
             "fixes_in_a_run": _HELPFUL,
-            **{
-                control: {
-                    "ship_any_of_30_no_ops": round(_shipping(by["no-op"]), 3),
-                    **{share: _told(by[share]) for share in _ARMS[1:]},
-                }
-                for control, by in found.items()
-            },
+            **{control: _arms(by) for control, by in found.items()},
         },
     )
+
+
+def _arms(by: Mapping[Share, Sequence[Lived]]) -> Mapping[str, float | Told]:
+    told: dict[str, float | Told] = {share: _told(by[share]) for share in _ARMS[1:]}
+    return {"ship_any_of_30_no_ops": round(_shipping(by["no-op"]), 3), **told}
 
 
 def _told(runs: Sequence[Lived]) -> Told:
