@@ -16,7 +16,7 @@ from skillopt.app.folder import RunFolder
 from skillopt.app.project.prepare import Prepared
 from skillopt.app.stop_file import NAME as STOP_FILE
 from skillopt.app.stop_file import StopFile
-from skillopt.app.wire import Crew
+from skillopt.app.wire import Crew, assessor_of
 from skillopt.domain.errors import (
     BudgetReachedError,
     InterruptedRunError,
@@ -30,14 +30,12 @@ from skillopt.domain.errors import (
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName
 from skillopt.domain.usage import Usage
-from skillopt.environments.command.assessor import CommandAssessor
 from skillopt.kernel.events import Mean, Measured, RunBegan
 from skillopt.kernel.journal import Journal, RunHandle
 from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.ports import Clock, Observer
 from skillopt.kernel.run import Run
-from skillopt.kernel.sandbox import find_sandbox
 from skillopt.kernel.view import view_of, whole
 from skillopt.phases.grade import board_of, mean_of
 from skillopt.train.lab import Lab, Parts
@@ -77,16 +75,11 @@ async def opened(
 ) -> AsyncIterator[Opened]:
     """Open a run; what is recorded is durable and let go of when this ends, however it ends."""
     config = prepared.config
-    assessor = await _assessor(prepared)
+    assessor = await assessor_of(prepared)
     crew = Crew(prepared)
     handle = _own(journal, name, prepared.plan_record)
     terms = Terms(
-        journal=journal,
-        handle=handle,
-        clock=clock,
-        limits=config.limits,
-        retry=config.retry,
-        scrub=prepared.scrub,
+        journal=journal, handle=handle, clock=clock, limits=config.limits, retry=config.retry, scrub=prepared.scrub
     )
     run = Run(terms, Observers(observers))
     lab = Lab(
@@ -268,14 +261,6 @@ def reason_of(error: SkilloptError | None) -> str:
     if isinstance(error, StoppedRunError):
         return STOP_FILE
     return error.cap if isinstance(error, BudgetReachedError) else type(error).__name__
-
-
-async def _assessor(prepared: Prepared) -> CommandAssessor | None:
-    """Return who runs the program that grades: one that is allowed, in a sandbox that holds, or nobody."""
-    if prepared.program is None:
-        return None
-    prepared.trust.demand(prepared.program)
-    return CommandAssessor(prepared.program, await find_sandbox())
 
 
 def _own(journal: Journal, name: str, plan: bytes) -> RunHandle:

@@ -8,7 +8,9 @@ import asyncio
 from skillopt.app.config import Model, role_at
 from skillopt.app.models import at_stage, make_chat, samples
 from skillopt.app.project.prepare import Prepared
+from skillopt.environments.command.assessor import CommandAssessor
 from skillopt.kernel.ports import Chat
+from skillopt.kernel.sandbox import find_sandbox
 from skillopt.kernel.work import STAGES, Asker, Staff, Stage
 
 
@@ -52,3 +54,11 @@ class Crew:
         made = make_chat(player, model, self._caps, self._root)
         self._chats.append((player, model, made))
         return made
+
+
+async def assessor_of(prepared: Prepared) -> CommandAssessor | None:
+    """Return who runs the program that grades: one that is allowed, in a sandbox that holds, or nobody."""
+    if prepared.program is None:
+        return None
+    prepared.trust.demand(prepared.program)
+    return CommandAssessor(prepared.program, await find_sandbox())
