@@ -21,10 +21,10 @@ from skillopt.domain.skill.edits import (
     Suggestion,
     SuggestionKind,
 )
-from skillopt.domain.skill.markers import Block, Region, parse_regions, strip_markers
+from skillopt.domain.skill.markdown.markers import Block, Region, parse_regions, strip_markers
+from skillopt.domain.skill.markdown.sections import Section
 from skillopt.domain.skill.regions import region_content, restore_regions, with_region
 from skillopt.domain.skill.rewrite import rewritten
-from skillopt.domain.skill.sections import Section
 from skillopt.domain.skill.standard import Finding, check_standard
 
 __all__ = [

@@ -14,9 +14,17 @@ from skillopt.domain.errors import UsageError
 from skillopt.domain.skill.content import objection
 from skillopt.domain.skill.document import SKILL_FILE, Skill
 from skillopt.domain.skill.edits import Applied, Candidate, Edit, EditOp, Objection, Patch, Refusal, Refused
-from skillopt.domain.skill.front_matter import field, head, without_field
-from skillopt.domain.skill.lines import BOM, dominant_ending, gap_after, line_number, lines, occurrences, with_endings
-from skillopt.domain.skill.markers import Block, parse_regions
+from skillopt.domain.skill.markdown.front_matter import field, head, without_field
+from skillopt.domain.skill.markdown.lines import (
+    BOM,
+    dominant_ending,
+    gap_after,
+    line_number,
+    lines,
+    occurrences,
+    with_endings,
+)
+from skillopt.domain.skill.markdown.markers import Block, parse_regions
 
 LONGEST_DESCRIPTION = 1024
 # Files that an agent would run rather than read.

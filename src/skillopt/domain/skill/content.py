@@ -10,7 +10,7 @@ import re
 import unicodedata
 
 from skillopt.domain.skill.edits import Edit, Objection, Refusal
-from skillopt.domain.skill.markers import has_marker
+from skillopt.domain.skill.markdown.markers import has_marker
 
 _PERMISSION = re.compile(r"allowed[-_]?tools", re.IGNORECASE)
 _URL = re.compile(r"(?:https?://|www\.)[^\s<>()\[\]\"'`]+", re.IGNORECASE)

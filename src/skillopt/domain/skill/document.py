@@ -13,10 +13,10 @@ from functools import cached_property
 import msgspec
 
 from skillopt.domain.errors import UsageError
-from skillopt.domain.skill.front_matter import field, front_matter
-from skillopt.domain.skill.lines import BOM, lines
-from skillopt.domain.skill.markers import Block, parse_regions
-from skillopt.domain.skill.sections import Section, sections
+from skillopt.domain.skill.markdown.front_matter import field, front_matter
+from skillopt.domain.skill.markdown.lines import BOM, lines
+from skillopt.domain.skill.markdown.markers import Block, parse_regions
+from skillopt.domain.skill.markdown.sections import Section, sections
 
 SKILL_FILE = "SKILL.md"
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import msgspec
 
-from skillopt.domain.skill.lines import BOM, dominant_ending, lines
-from skillopt.domain.skill.markers import Marker, Region, markers, strip_markers
+from skillopt.domain.skill.markdown.lines import BOM, dominant_ending, lines
+from skillopt.domain.skill.markdown.markers import Marker, Region, markers, strip_markers
 
 
 class Mended(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from skillopt.domain.skill.document import SKILL_FILE, Skill
-from skillopt.domain.skill.lines import Line, lines
+from skillopt.domain.skill.markdown.lines import Line, lines
 
 _ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")

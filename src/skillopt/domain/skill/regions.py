@@ -10,9 +10,9 @@ import re
 
 from skillopt.domain.errors import UsageError
 from skillopt.domain.skill.document import SKILL_FILE, Skill
-from skillopt.domain.skill.front_matter import fields, front_matter, head
-from skillopt.domain.skill.lines import BOM, dominant_ending, gap_after, with_endings
-from skillopt.domain.skill.markers import Block, Region, parse_regions, strip_markers
+from skillopt.domain.skill.markdown.front_matter import fields, front_matter, head
+from skillopt.domain.skill.markdown.lines import BOM, dominant_ending, gap_after, with_endings
+from skillopt.domain.skill.markdown.markers import Block, Region, parse_regions, strip_markers
 
 _BLANK_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
 

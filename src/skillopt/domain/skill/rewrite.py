@@ -9,7 +9,7 @@ from __future__ import annotations
 from skillopt.domain.skill.content import objection
 from skillopt.domain.skill.document import Skill
 from skillopt.domain.skill.edits import Objection, Refusal
-from skillopt.domain.skill.lines import lines
+from skillopt.domain.skill.markdown.lines import lines
 from skillopt.domain.skill.regions import restore_regions
 
 

@@ -12,8 +12,8 @@ import msgspec
 
 from skillopt.domain.skill.apply import LONGEST_DESCRIPTION
 from skillopt.domain.skill.document import Skill
-from skillopt.domain.skill.front_matter import field, fields
-from skillopt.domain.skill.lines import lines
+from skillopt.domain.skill.markdown.front_matter import field, fields
+from skillopt.domain.skill.markdown.lines import lines
 
 LONGEST_NAME = 64
 ADVISED_BODY_LINES = 500

@@ -8,7 +8,7 @@ from functools import reduce
 
 import msgspec
 
-from skillopt.domain.skill.lines import lines
+from skillopt.domain.skill.markdown.lines import lines
 from skillopt.kernel.events import (
     BatchGraded,
     CandidateMade,

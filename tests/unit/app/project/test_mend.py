@@ -8,7 +8,7 @@ import pytest
 from skillopt.app.project.mend import mend_file
 from skillopt.cli.main import main
 from skillopt.domain.errors import UsageError
-from skillopt.domain.skill.markers import Region
+from skillopt.domain.skill.markdown.markers import Region
 
 TWICE = f"# A\n{Region.APPENDIX.start_marker}\nnote\n{Region.APPENDIX.end_marker}\n" * 2
 ONCE = f"# A\n{Region.APPENDIX.start_marker}\nnote\n{Region.APPENDIX.end_marker}\n# A\n"

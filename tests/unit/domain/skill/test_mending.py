@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillopt.domain.skill import Skill
-from skillopt.domain.skill.markers import Region, parse_regions, strip_markers
+from skillopt.domain.skill.markdown.markers import Region, parse_regions, strip_markers
 from skillopt.domain.skill.mending import mend_markers
 
 SLOW, SLOW_END = Region.SLOW_UPDATE.start_marker, Region.SLOW_UPDATE.end_marker

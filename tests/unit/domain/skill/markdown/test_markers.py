@@ -1,7 +1,7 @@
 import pytest
 
 from skillopt.domain.errors import UsageError
-from skillopt.domain.skill.markers import Region, has_marker, parse_regions, strip_markers
+from skillopt.domain.skill.markdown.markers import Region, has_marker, parse_regions, strip_markers
 
 S, E = "<!-- SLOW_UPDATE_START -->", "<!-- SLOW_UPDATE_END -->"
 A, Z = "<!-- APPENDIX_START -->", "<!-- APPENDIX_END -->"

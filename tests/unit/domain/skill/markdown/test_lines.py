@@ -1,6 +1,13 @@
 import pytest
 
-from skillopt.domain.skill.lines import dominant_ending, gap_after, line_number, lines, occurrences, with_endings
+from skillopt.domain.skill.markdown.lines import (
+    dominant_ending,
+    gap_after,
+    line_number,
+    lines,
+    occurrences,
+    with_endings,
+)
 
 
 def test_lines_keep_every_character_in_one_place() -> None:

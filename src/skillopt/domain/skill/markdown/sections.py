@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from skillopt.domain.skill.lines import lines
+from skillopt.domain.skill.markdown.lines import lines
 
 _HEADING = re.compile(r"\ufeff? {0,3}(#{1,6})(?:[ \t]+(.*))?")
 _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)")

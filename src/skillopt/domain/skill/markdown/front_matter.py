@@ -10,8 +10,8 @@ import re
 
 import msgspec
 
-from skillopt.domain.skill.lines import BOM, Line, lines
-from skillopt.domain.skill.markers import has_marker
+from skillopt.domain.skill.markdown.lines import BOM, Line, lines
+from skillopt.domain.skill.markdown.markers import has_marker
 
 _KEY = re.compile(r"([A-Za-z0-9_.-]+|\"[^\"]+\"|'[^']+')[ \t]*:(?:[ \t]+(.*))?")
 _BLOCK = re.compile(r"([>|])[-+0-9]{0,2}[ \t]*(?:#.*)?")

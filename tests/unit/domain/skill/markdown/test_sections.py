@@ -1,4 +1,4 @@
-from skillopt.domain.skill.sections import sections
+from skillopt.domain.skill.markdown.sections import sections
 
 
 def test_sections_nest_by_level_and_count_lines_from_one() -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from skillopt.domain.errors import UsageError
-from skillopt.domain.skill.lines import BOM, Line, lines
+from skillopt.domain.skill.markdown.lines import BOM, Line, lines
 
 
 class Region(Enum):

@@ -1,7 +1,7 @@
 import pytest
 import yaml
 
-from skillopt.domain.skill.front_matter import field, fields, front_matter, head, without_field
+from skillopt.domain.skill.markdown.front_matter import field, fields, front_matter, head, without_field
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""How a Markdown document is read: its lines, its front matter, its headings and its markers."""
