@@ -144,7 +144,8 @@ def test_an_async_grade_is_asked_and_kept_as_a_judge_is(tmp_path: Path) -> None:
     kept: dict[str, Any] = {"grade": marker, "workspace": tmp_path, "version": "1"}
     first = optimized(**kept)
     asked = marker.calls
-    assert first.summary.usage.judge.calls == first.summary.usage.target.calls - 2, "sum-4 has no mark"
+    usage = first.summary.usage
+    assert 0 < usage.judge.calls <= usage.target.calls - 2, "sum-4 has no mark, and equal answers are marked once"
     assert optimized(**kept).skill == first.skill
     assert marker.calls == asked > 0
 

@@ -31,7 +31,7 @@ def test_a_run_is_seed_against_best(workspace: Path) -> None:
 def test_a_step_is_what_it_proposed_with_its_verdict(workspace: Path) -> None:
     change = change_of(workspace, "one", 1)
     assert (change.step, change.action) == (1, "accept_new_best")
-    assert "beats" in change.reason
+    assert "shown to be better" in change.reason
     assert change.diff
 
 
