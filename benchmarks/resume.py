@@ -9,7 +9,7 @@ from benchmarks.claims import Claim, Part, rounded, tell
 from benchmarks.fresh import run_well, skillopt
 from benchmarks.workspace import Stub, folder, stub, write_project
 
-_TRAIN, _VAL, _TEST = 200, 2_000, 2_000
+_TRAIN, _VAL, _TEST = 200, 700, 1_400
 _MORE = {
     "train": {"epochs": 1, "batch_size": 20},
     "reflect": {"minibatch_size": 20},

@@ -11,7 +11,7 @@ from skillopt.domain.errors import StoreError
 from skillopt.domain.skill import Skill
 from skillopt.kernel.events import EpochEnded, Event, Measured, Signal, SkillKept, StepEnded
 from skillopt.kernel.view import EpochView, RunView, StepView, fold
-from skillopt.store.files import make_folder, write_atomic
+from skillopt.store.files import holds, make_folder, write_atomic
 from skillopt.train.epochs import meta_result, pair_rows, slow_result
 from skillopt.train.history import history
 from skillopt.train.pages.page import page
@@ -116,6 +116,8 @@ class RunFolder:
 
     def _bytes(self, name: str, data: bytes) -> None:
         path = self._path / name
+        if holds(path, data):
+            return
         try:
             make_folder(path.parent)
             write_atomic(path, data)

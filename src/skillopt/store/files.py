@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -35,6 +36,15 @@ def write_atomic(path: Path, data: bytes, *, mode: int | None = None) -> None:
             temporary.unlink()
         raise
     sync_folder(path.parent)
+
+
+def holds(path: Path, data: bytes) -> bool:
+    """Say whether a plain file has exactly these bytes, so that it need not be written again."""
+    try:
+        found = path.lstat()
+        return stat.S_ISREG(found.st_mode) and found.st_size == len(data) and path.read_bytes() == data
+    except OSError:
+        return False
 
 
 def sync_folder(folder: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skillopt.store.files import make_folder, network_file_system, write_atomic
+from skillopt.store.files import holds, make_folder, network_file_system, write_atomic
 
 MOUNTS = r"""
 /dev/vda / ext4 rw,relatime 0 0
@@ -81,3 +81,15 @@ def test_network_file_systems_are_recognised(path: str, kind: str | None) -> Non
 def test_torn_mounts_say_nothing() -> None:
     assert network_file_system("", "/home") is None
     assert network_file_system("server:/x /home\n\nnonsense", "/home") is None
+
+
+def test_a_file_holds_its_bytes_and_a_link_holds_none(tmp_path: Path) -> None:
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.write_bytes(b"one")
+    link.symlink_to(file)
+    assert holds(file, b"one")
+    assert not holds(file, b"two")
+    assert not holds(file, b"on")
+    assert not holds(link, b"one")
+    assert not holds(tmp_path / "none", b"")
+    assert not holds(tmp_path, b"")
