@@ -30,7 +30,7 @@ from skillopt.environments.answers import MODES
 from skillopt.environments.checks import OPERATORS
 from skillopt.environments.command.settings import CommandSettings
 from skillopt.environments.graders import GRADERS
-from skillopt.kernel import events, journal, ports
+from skillopt.kernel import events, journal, members, ports
 from skillopt.kernel.events import facts
 from skillopt.phases.judging.settings import JudgeSettings
 
@@ -251,8 +251,15 @@ def ports_page() -> str:
         "`skillopt.testing.journal_contract`. See [Test your backend](../how-to/test-your-backend.md).",
     ]
     for port in port_classes():
-        members = [_member(name, value) for name, value in vars(port).items() if not name.startswith("_")]
-        parts += [f"## `{port.__name__}`", words(port), "\n".join(members)]
+        parts += _port(port)
+    parts += [
+        "## What an environment may have besides",
+        "Each is optional, and whoever has one has it whole. See [Bring your own environment]"
+        "(../how-to/own-environment.md).",
+    ]
+    for port in _protocols(members):
+        parts += _port(port)
+    parts += [_fact(f"`{shape.__name__}`", shape, "###") for shape in (members.Group, members.Attempted)]
     parts += [
         "## Values of grading",
         *(_fact(f"`{shape.__name__}`", shape, "###") for shape in (Score, Unjudged, Unassessed)),
@@ -263,7 +270,16 @@ def ports_page() -> str:
 
 def port_classes() -> tuple[type, ...]:
     """Return the protocols that adapters fulfil."""
-    return tuple(each for each in _defined(ports, journal) if getattr(each, "_is_protocol", False))
+    return _protocols(ports, journal)
+
+
+def _protocols(*modules: ModuleType) -> tuple[type, ...]:
+    return tuple(each for each in _defined(*modules) if getattr(each, "_is_protocol", False))
+
+
+def _port(port: type) -> tuple[str, ...]:
+    lines = [_member(name, value) for name, value in vars(port).items() if not name.startswith("_")]
+    return f"## `{port.__name__}`", words(port), "\n".join(lines)
 
 
 def _member(name: str, value: object) -> str:

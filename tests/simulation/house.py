@@ -17,6 +17,7 @@ from skillopt.environments.dataset import Dataset, DatasetSettings
 from skillopt.kernel.events import Event
 from skillopt.kernel.journal import Spent
 from skillopt.kernel.limits.terms import LimitSettings, Terms
+from skillopt.kernel.members import members_of
 from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.payment.retry import RetrySettings
@@ -28,6 +29,7 @@ from skillopt.phases.aggregate import AggregateSettings
 from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
+from skillopt.phases.prompting import Prompts
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.testing.clock import VirtualClock, run_virtual
 from skillopt.testing.conversation import Brain
@@ -86,8 +88,9 @@ def dataset(world: WorldTasks) -> Dataset:
 class House(msgspec.Struct, frozen=True, kw_only=True):
     """A world, its models and a plan; `live` runs it as often as one likes over the same shelf."""
 
-    environment: Dataset
+    environment: Environment
     plan: Plan
+    prompts: Prompts = Prompts()
     target_brain: str | Brain = "rules"
     optimizer_brain: str | Brain = "rules"
     target_faults: FaultPlan = FaultPlan()
@@ -243,6 +246,8 @@ class Session:
                 run=run,
                 environment=home.environment,
                 staff=staff,
+                prompts=home.prompts,
+                members=members_of(home.environment),
                 reflect=home.reflect,
                 aggregate=home.aggregate,
                 optimizer=home.plan.optimizer,

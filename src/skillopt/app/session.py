@@ -94,6 +94,7 @@ async def opened(
             gate=config.gate,
             judge=config.judge,
             assessor=assessor,
+            members=prepared.members,
             varied=crew.varied,
         )
     )
@@ -200,7 +201,7 @@ async def eval_session(
 ) -> Examined:
     """Measure a skill, once for each trial; answers that the workspace has are not asked again."""
     split = exam.split.value
-    if not prepared.environment.tasks.of(exam.split):
+    if not prepared.plan.tasks.of(exam.split):
         raise UsageError(f"The {split} split is empty.", hint="Choose a split that has tasks.")
     name = f"eval-{split}-{exam.skill.rendered_digest[:12]}-{prepared.digest[:12]}"
     async with opened(prepared, journal, clock, name, observers) as session:
@@ -220,7 +221,7 @@ async def eval_session(
 
 
 async def _measured(lab: Lab, prepared: Prepared, exam: Exam) -> None:
-    tasks = prepared.environment.tasks.of(exam.split)
+    tasks = prepared.plan.tasks.of(exam.split)
     for trial in range(exam.trials):
         await lab.measuring.measure(exam.skill, tasks, label=f"trial_{trial}", split=exam.split.value, trial=trial)
 

@@ -51,7 +51,7 @@ def command(config: Path, **options: Unpack[TrainOptions]) -> int:
 
     name, fresh, as_json = options["name"], options["fresh"], options["as_json"]
     prepared = prepare(config, sets=options["sets"], environ=variables(), workspace=options["workspace"])
-    for warning in prepared.environment.tasks.warnings:
+    for warning in prepared.plan.tasks.warnings:
         click.echo(f"warning: {warning}", err=True)
     if options["only_plan"]:
         return _show_plan(asyncio.run(_planned(prepared, name=name, fresh=fresh)), as_json=as_json)

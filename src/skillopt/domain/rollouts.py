@@ -18,13 +18,29 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="failure"
     passing: bool = False
 
 
+class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What an environment told the target after an answer, and what the target said then."""
+
+    feedback: str
+    text: str
+
+
 class Answered(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="answered"):
-    """The target answered this trial; `finish` is how the model ended."""
+    """The target answered this trial; `finish` is how the model ended.
+
+    `turns` came after the answer, in training only: they show how it could be mended, and are not graded.
+    """
 
     task_id: str
     trial: int
     text: str
     finish: str = "stop"
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def replies(self) -> tuple[str, ...]:
+        """Everything the target said, the graded answer first."""
+        return (self.text, *(turn.text for turn in self.turns))
 
 
 class Failed(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="failed"):

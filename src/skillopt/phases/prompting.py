@@ -47,6 +47,10 @@ class Prompts(msgspec.Struct, frozen=True, kw_only=True):
 
     replaced: dict[str, str] = {}
 
+    def over(self, texts: Mapping[str, str]) -> Prompts:
+        """Return these prompts laid over other texts: where both have one, ours counts."""
+        return Prompts(replaced={**Prompts.replacing(texts).replaced, **self.replaced})
+
     @classmethod
     def replacing(cls, texts: Mapping[str, str]) -> Prompts:
         """Return prompts with these in the place of the shipped ones; what nobody knows is an error."""

@@ -9,14 +9,16 @@ from typing import Literal
 import msgspec
 
 from skillopt.domain.progress.batches import BatchSpec
-from skillopt.domain.progress.memory import Pattern
+from skillopt.domain.progress.memory import Memory, Pattern
 from skillopt.domain.rollouts import Answered, Rollout
 from skillopt.domain.scores import Scoreboard
 from skillopt.domain.seeds import shuffled
 from skillopt.domain.skill import Change, Draft, Patch, Skill
 from skillopt.kernel.dialogue import Unusable
+from skillopt.kernel.members import Reflects
 from skillopt.phases.proposals.author import Author, Briefing, said_of
 from skillopt.phases.proposals.contracts import FailureReply, ReflectReply
+from skillopt.phases.proposals.own import own_reflection
 from skillopt.phases.proposals.transcripts import Case, Shown, shown_cases, tokens_of
 from skillopt.phases.recall import recalled
 
@@ -52,6 +54,10 @@ class ReflectSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
                 f"reflect.transcript_tokens and reflect.prompt_tokens at least {_FEWEST_TOKENS}"
             )
 
+    def told(self, memory: Memory) -> Memory:
+        """Return what the optimizer is told of a memory: advice always, the ledger only where it is wanted."""
+        return memory if self.ledger else msgspec.structs.replace(memory, tried=())
+
 
 class Graded(msgspec.Struct, frozen=True, kw_only=True):
     """One microbatch with what became of its tasks."""
@@ -85,26 +91,46 @@ class _Group(msgspec.Struct, frozen=True):
 
 
 async def reflect(
-    author: Author, settings: ReflectSettings, graded: Sequence[Graded], briefing: Briefing
+    author: Author,
+    settings: ReflectSettings,
+    graded: Sequence[Graded],
+    briefing: Briefing,
+    own: Reflects | None = None,
 ) -> tuple[Proposal, ...]:
-    """Return what each minibatch led to, failures first, in the order of the minibatches."""
-    groups = tuple(_groups(graded, settings))
-    questions = [_question(author, group, settings, briefing) for group in groups]
+    """Return what each minibatch led to, failures first, in the order of the minibatches.
+
+    An environment that reflects itself says what is shown of a minibatch, or what is changed; then nobody is asked.
+    """
+    groups = [group for kind in _kinds(settings, briefing) for group in _groups(graded, settings, kind)]
+    told = [
+        None if own is None else own_reflection(own, author, briefing, group.cases, wrong=group.source == "failure")
+        for group in groups
+    ]
+    asked = [place for place, word in enumerate(told) if not isinstance(word, Patch)]
+    questions = [_question(author, groups[place], settings, briefing, told[place]) for place in asked]
     replies = await author.ask("reflect", "reflect", author.mode.reflecting, questions)
-    return tuple(_proposal(group, reply, briefing) for group, reply in zip(groups, replies, strict=True))
+    answered = dict(zip(asked, replies, strict=True))
+    return tuple(
+        _made(group, word, briefing) if isinstance(word, Patch) else _proposal(group, answered[place], briefing)
+        for place, (group, word) in enumerate(zip(groups, told, strict=True))
+    )
 
 
-def _groups(graded: Sequence[Graded], settings: ReflectSettings) -> Iterator[_Group]:
-    """Cut each microbatch's failures and successes, each shuffled by its own seed, into minibatches."""
+def _kinds(settings: ReflectSettings, briefing: Briefing) -> tuple[Source, ...]:
+    """Return the kinds of cases that can lead to something: without a budget only those that remind."""
     kinds: tuple[Source, ...] = ("failure",) if settings.failures_only else ("failure", "success")
-    for kind in kinds:
-        number = 0
-        for each in graded:
-            seed = each.batch.seed + (kind == "success")
-            cases = shuffled(_cases(each, kind), seed)
-            for start in range(0, len(cases), settings.minibatch_size):
-                yield _Group(kind, number, cases[start : start + settings.minibatch_size])
-                number += 1
+    return tuple(kind for kind in kinds if briefing.edit_budget != 0 or kind in briefing.reminders_from)
+
+
+def _groups(graded: Sequence[Graded], settings: ReflectSettings, kind: Source) -> Iterator[_Group]:
+    """Cut each microbatch's failures or successes, shuffled by its own seed, into minibatches."""
+    number = 0
+    for each in graded:
+        seed = each.batch.seed + (kind == "success")
+        cases = shuffled(_cases(each, kind), seed)
+        for start in range(0, len(cases), settings.minibatch_size):
+            yield _Group(kind, number, cases[start : start + settings.minibatch_size])
+            number += 1
 
 
 def _cases(graded: Graded, kind: Source) -> Iterator[Case]:
@@ -112,10 +138,12 @@ def _cases(graded: Graded, kind: Source) -> Iterator[Case]:
         if isinstance(rollout, Answered) and scored.score is not None:
             wrong = scored.score.hard < _WRONG
             if wrong == (kind == "failure"):
-                yield Case(task, rollout.text, scored)
+                yield Case(task, rollout.text, scored, rollout.turns)
 
 
-def _question(author: Author, group: _Group, settings: ReflectSettings, briefing: Briefing) -> tuple[str, str]:
+def _question(
+    author: Author, group: _Group, settings: ReflectSettings, briefing: Briefing, told: str | Patch | None
+) -> tuple[str, str]:
     budget = briefing.edit_budget
     system = author.text(
         "reflect_failures" if group.source == "failure" else "reflect_successes",
@@ -128,6 +156,8 @@ def _question(author: Author, group: _Group, settings: ReflectSettings, briefing
     ]
     if group.source in briefing.reminders_from:
         system = f"{system}\n\n{author.text('reflect_notes')}"
+    if isinstance(told, str):
+        return system, "\n\n".join([*parts, told])
     room = settings.prompt_tokens - tokens_of(system) - sum(tokens_of(part) for part in parts)
     shown = Shown(tokens=settings.transcript_tokens, references=settings.show_references, trace=settings.show_trace)
     return system, "\n\n".join([*parts, *shown_cases(group.cases, shown, max(_FEWEST_TOKENS, room))])
@@ -139,20 +169,21 @@ def _proposal(group: _Group, reply: ReflectReply | Unusable, briefing: Briefing)
         return Proposal(
             source=group.source, minibatch=group.number, patch=Patch.empty(), tasks=group.tasks, unusable=why
         )
-    changes = (
-        msgspec.structs.replace(change, source=group.source, minibatches=(group.number,), tasks=group.tasks)
-        for change in reply.patch.changes()[: briefing.edit_budget]
-        if not _repeats(change, briefing.skill)
-    )
     notes = tuple(reply.notes()) if group.source in briefing.reminders_from else ()
     seen = reply.failure_summary if group.source == "failure" else reply.success_patterns
-    return Proposal(
-        source=group.source,
-        minibatch=group.number,
-        patch=msgspec.structs.replace(Patch(reasoning=reply.patch.reasoning).having(changes), notes=notes),
-        patterns=tuple(pattern for each in seen if (pattern := _pattern(each, group)) is not None),
-        tasks=group.tasks,
+    patterns = tuple(pattern for each in seen if (pattern := _pattern(each, group)) is not None)
+    patch = Patch(reasoning=reply.patch.reasoning, notes=notes).having(reply.patch.changes())
+    return msgspec.structs.replace(_made(group, patch, briefing), patterns=patterns)
+
+
+def _made(group: _Group, patch: Patch, briefing: Briefing) -> Proposal:
+    """Return a patch as what this minibatch led to: within the budget, and with its evidence."""
+    changes = (
+        msgspec.structs.replace(change, source=group.source, minibatches=(group.number,), tasks=group.tasks)
+        for change in patch.changes[: briefing.edit_budget]
+        if not _repeats(change, briefing.skill)
     )
+    return Proposal(source=group.source, minibatch=group.number, patch=patch.having(changes), tasks=group.tasks)
 
 
 def _repeats(change: Change, skill: Skill) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 import msgspec
 
 from skillopt.domain.errors import OptimizerError, UnavailableError
-from skillopt.domain.progress.batches import BatchSpec, epoch_batches, steps_per_epoch
+from skillopt.domain.progress.batches import BatchSpec, epoch_batches, seeded_batches, steps_per_epoch
 from skillopt.domain.progress.state import Step, TrainState
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task, TaskSet
@@ -19,10 +19,14 @@ _PATIENCE_WITH_SILENCE = 3
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Everything that decides what a run asks, apart from the answers."""
+    """Everything that decides what a run asks, apart from the answers.
+
+    `drawn` says that the train tasks came from seeds, a whole microbatch from each, and stay together.
+    """
 
     seed_skill: Skill
     tasks: TaskSet
+    drawn: bool = False
     train: TrainSettings = TrainSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
     stop: StopSettings = StopSettings()
@@ -77,6 +81,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             return None
         return self.optimizer.budgets.at(step.number, step.total)
 
+    def reflects(self, step: Step) -> bool:
+        """Whether a step can come to anything: it may change the skill, or remind of what the skill has."""
+        return self.edit_budget(step) != 0 or bool(self.optimizer.skill_aware.kinds)
+
     def stop_reason(self, state: TrainState) -> str | None:
         """Return why the run should end now, or None; raises when it makes no sense to go on."""
         _refuse_silence(state)
@@ -98,7 +106,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _epoch(self, epoch: int) -> tuple[BatchSpec, ...]:
         if epoch not in self._epochs:
             self._epochs.clear()
-            self._epochs[epoch] = epoch_batches(
+            batches = seeded_batches if self.drawn else epoch_batches
+            self._epochs[epoch] = batches(
                 self.tasks.train, epoch, self.train.batch_size, self.train.accumulation, self.train.seed
             )
         return self._epochs[epoch]

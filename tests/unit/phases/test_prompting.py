@@ -131,3 +131,10 @@ def test_what_does_not_fit_keeps_its_head_and_tail_and_says_what_is_missing() ->
     text = "a" * 500 + "z" * 500
     short = shortened(text, 90)
     assert short == "a" * 60 + "\n[… 910 characters left out …]\n" + "z" * 30
+
+
+def test_what_is_in_place_already_wins_over_what_comes_under_it() -> None:
+    prompts = Prompts.replacing({"rank": "Mine."}).over({"rank": "Theirs.", "budget": "Theirs too."})
+    assert (prompts.text("rank"), prompts.text("budget")) == ("Mine.", "Theirs too.")
+    with pytest.raises(UsageError, match="rink"):
+        Prompts().over({"rink": "Odd."})

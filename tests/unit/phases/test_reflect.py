@@ -8,11 +8,12 @@ import pytest
 
 from skillopt.domain.progress.batches import BatchSpec
 from skillopt.domain.progress.memory import Memory, Pattern, Tried, TriedChange
-from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
+from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout, Turn
 from skillopt.domain.scores import Score, Scoreboard, Scored
 from skillopt.domain.seeds import shuffled
 from skillopt.domain.skill import Edit, EditOp, Skill, Suggestion
 from skillopt.domain.tasks import Task
+from skillopt.kernel.members import Group, Reflects
 from skillopt.phases.proposals.author import Briefing
 from skillopt.phases.proposals.modes import MODES, ModeName
 from skillopt.phases.reflect import Graded, Proposal, ReflectSettings, Source, reflect
@@ -51,11 +52,12 @@ def reflected(
     skill: Skill = SKILL,
     mode: ModeName = "patch",
     reminders_from: tuple[Source, ...] = (),
+    own: Reflects | None = None,
 ) -> tuple[tuple[Proposal, ...], list[Conversation]]:
     """Reflect on batches with an optimizer that gives these replies in turn; return proposals and what it was shown."""
     brain = Replies(*(replies or (NO_EDITS,)))
     briefing = Briefing(skill=skill, edit_budget=edit_budget, memory=memory, reminders_from=reminders_from)
-    proposals = authored(brain, lambda author: reflect(author, settings, batches, briefing), mode=MODES[mode])
+    proposals = authored(brain, lambda author: reflect(author, settings, batches, briefing, own), mode=MODES[mode])
     return proposals, brain.shown
 
 
@@ -168,11 +170,52 @@ def test_without_the_trace_only_the_end_of_an_answer_is_shown() -> None:
     assert "about 4 tokens before this left out" in shown.asked
 
 
-@pytest.mark.parametrize(("budget", "kept"), [(None, 3), (2, 2), (0, 0)])
+@pytest.mark.parametrize(("budget", "kept"), [(None, 3), (2, 2)])
 def test_what_passes_the_budget_is_cut_in_order(budget: int | None, kept: int) -> None:
     reply = patch(*({"op": "append", "content": f"edit {number}"} for number in range(3)))
     (proposal,), _ = reflected([graded("0")], reply, edit_budget=budget)
     assert [edit.content for edit in proposal.patch.edits] == [f"edit {number}" for number in range(3)][:kept]
+
+
+def test_without_a_budget_only_what_may_remind_is_reflected_on() -> None:
+    assert reflected([graded("01")], edit_budget=0) == ((), [])
+    (proposal,), (shown,) = reflected([graded("01")], edit_budget=0, reminders_from=("failure",))
+    assert proposal.source == "failure"
+    assert "Edit budget: 0" in shown.asked
+
+
+def test_what_was_said_after_the_answer_is_shown_beside_its_score() -> None:
+    batch = graded("0")
+    turns = (Turn(feedback="Mind the rule.", text="Now I do."),)
+    talked = msgspec.structs.replace(batch, rollouts=(msgspec.structs.replace(batch.rollouts[0], turns=turns),))
+    _, (shown,) = reflected([talked])
+    assert "reply of t0" in shown.asked
+    assert "Told: Mind the rule.\n\nAnswered: Now I do." in shown.asked
+    _, (plain,) = reflected([batch])
+    assert "after that" not in plain.asked
+
+
+class Own:
+    """Proposes an edit for what went wrong, and says what to show of what went right."""
+
+    def reflection(self, group: Group) -> str | tuple[Edit, ...]:
+        if not group.wrong:
+            return f"{len(group.attempts)} were right."
+        return tuple(Edit(op=EditOp.APPEND, content=attempt.task.id) for attempt in group.attempts)
+
+
+def test_an_environment_reflects_in_the_place_of_the_optimizer() -> None:
+    proposals, shown = reflected([graded("00011")], edit_budget=1, own=Own())
+    failures = [each for each in proposals if each.source == "failure"]
+    assert [len(each.tasks) for each in failures] == [2, 1]
+    assert [edit.words for each in failures for edit in each.patch.edits] == [
+        f"append: {each.tasks[0]}" for each in failures
+    ]
+    assert [edit.minibatches for each in failures for edit in each.patch.edits] == [(0,), (1,)]
+    (asked,) = shown
+    assert asked.asked.endswith("2 were right.")
+    assert "reply of" not in asked.asked
+    assert "# The skill" in asked.asked
 
 
 def test_an_edit_keeps_its_evidence() -> None:

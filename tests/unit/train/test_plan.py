@@ -155,3 +155,22 @@ def test_a_step_has_its_tasks_one_microbatch_after_the_other() -> None:
 def test_whether_the_first_step_is_certain(stop: dict[str, object], epochs: int, *, surely: bool) -> None:
     made = plan(stop=msgspec.structs.replace(StopSettings(), **stop), train=TrainSettings(epochs=epochs))
     assert made.surely_steps is surely
+
+
+def test_drawn_tasks_stay_in_their_microbatches() -> None:
+    drawn = plan(12, drawn=True, train=TrainSettings(epochs=3, batch_size=4, seed=5))
+    whole = {drawn.tasks.train[start : start + 4] for start in (0, 4, 8)}
+    for epoch in (1, 2, 3):
+        steps = [step for step in drawn.steps() if step.epoch == epoch]
+        assert {drawn.tasks_of(step) for step in steps} == whole
+    shuffled = msgspec.structs.replace(drawn, drawn=False)
+    assert not {shuffled.tasks_of(step) for step in shuffled.steps()} & whole
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "reflects"),
+    [({}, True), ({"edit_budget": 0}, False), ({"edit_budget": 0, "skill_aware": {"enabled": True}}, True)],
+)
+def test_a_step_that_can_come_to_nothing_is_not_reflected_on(optimizer: dict[str, object], *, reflects: bool) -> None:
+    given = plan(optimizer=msgspec.convert({"min_edit_budget": 0, **optimizer}, OptimizerSettings))
+    assert given.reflects(given.step(1)) is reflects

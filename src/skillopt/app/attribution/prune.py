@@ -35,7 +35,7 @@ async def prune_session(
     prepared: Prepared, journal: Journal, clock: Clock, skill: Skill, *, name: str | None, started: Started
 ) -> PruneEnded:
     """Prune a skill on the val tasks of a config; the same again goes on where it stopped."""
-    plan = PrunePlan(skill=skill, val=prepared.environment.tasks.val, settings=prepared.config.prune)
+    plan = PrunePlan(skill=skill, val=prepared.plan.val, settings=prepared.config.prune)
     record = _record(prepared, plan)
     chosen = f"prune-{hashlib.sha256(record).hexdigest()[:12]}" if name is None else name
     own = msgspec.structs.replace(prepared, plan_record=record)

@@ -43,9 +43,10 @@ async def aoptimize(
     `optimize` is for plain code, `await aoptimize` for code in an event loop.
 
     skill: The text of the document, the Path of a file or folder, a Skill, or None for a blank start.
-    tasks: Tasks to be split, or a mapping from train, val and test to tasks, or the Path of a file or folder of them.
+    tasks: Tasks to be split, or a mapping from train, val and test to tasks, or the Path of a file or folder of them;
+        or an environment of your own, which has tasks, puts them and grades the answers.
     attempt: A function (skill_text, task) -> answer, plain or async; or the settings of a model, or a Chat. The task
-        comes without reference, checks and rubric.
+        comes without reference, checks and rubric. Where an environment puts them, a function is given its messages.
     optimizer: Who proposes changes: the settings of a model, a Chat, or a function (messages) -> reply.
     grade: A function (task, answer) -> Score, bool or number from 0 to 1; by default as the tasks themselves say. A
         plain one must be pure, for it is called again on replay; an async one is asked and kept as a judge is.

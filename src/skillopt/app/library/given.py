@@ -11,8 +11,10 @@ from typing import TypedDict, cast
 import msgspec
 
 from skillopt.app.config import Config, plan_bytes
+from skillopt.app.library.own import named_in, own_environment, own_tasks
 from skillopt.app.models import references
 from skillopt.app.project.prepare import WORKSPACE, Prepared
+from skillopt.app.project.prompts import read_prompts
 from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.project.skills import read_skill
 from skillopt.app.settings.load import typed
@@ -25,16 +27,17 @@ from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split
 from skillopt.environments.dataset import Dataset, DatasetSettings, SplitSettings
 from skillopt.environments.function import Called
 from skillopt.environments.function import Grade as PureGrade
-from skillopt.kernel.ports import Chat, Observer
+from skillopt.kernel.members import Members, members_of
+from skillopt.kernel.ports import Chat, Environment, Observer
 from skillopt.train.plan import Plan
 
 Setting = str | float | bool | None | Sequence["Setting"] | Mapping[str, "Setting"]
 Settings = Mapping[str, Setting]
 Rows = Sequence[Task | Settings]
-Tasks = Rows | Mapping[str, Rows] | Path
+Tasks = Rows | Mapping[str, Rows] | Path | Environment
 Said = str | Reply
-Attempt = Callable[[str, Task], Said | Awaitable[Said]]
 Ask = Callable[[list[dict[str, str]]], Said | Awaitable[Said]]
+Attempt = Callable[[str, Task], Said | Awaitable[Said]] | Ask
 Verdict = Score | bool | float
 Grade = Callable[[Task, str], Verdict | Awaitable[Verdict]]
 GivenModel = Settings | Chat
@@ -72,38 +75,46 @@ class Given(msgspec.Struct, frozen=True, kw_only=True):
 def prepared_from(given: Given, *, trains: bool) -> Prepared:
     """Return a run that could start; without training all tasks are one split, and no optimizer is needed."""
     keeping = given.keeping
+    own = own_environment(given.tasks)
+    members = Members() if own is None else members_of(own)
+    if own is not None:
+        _refuse_what_it_does_itself(given)
     models = _Models(_version(given))
-    target = models.of("target", given.attempt, FunctionChat.attempting)
+    target = models.of("target", given.attempt, FunctionChat.attempting if own is None else FunctionChat.asking)
     optimizer = models.of("optimizer", _nobody if given.optimizer is None else given.optimizer, FunctionChat.asking)
-    examined = given.grade is not None and waits(given.grade)
-    if examined:
+    if given.grade is not None and waits(given.grade):
         models.of("judge", given.grade, FunctionChat.grading)
     config = _config(given, {"target": target, "optimizer": optimizer})
     _refuse_uncounted(config, models.functions)
     scrub = scrubber(references(config.models)).text
     skill, warnings = scrubbed_skill(_skill(given.skill), scrub)
-    tasks = scrubbed_tasks(_tasks(given.tasks, config.environment, trains=trains), scrub)
+    if own is None:
+        loaded = _tasks(given.tasks, config.environment, trains=trains)
+    else:
+        loaded = own_tasks(own, members.draws, config.train, trains=trains)
+    tasks = scrubbed_tasks(loaded, scrub)
+    prompts = read_prompts(Path.cwd(), config.prompts, scrub)
+    if members.prompts is not None:
+        prompts = prompts.over({name: scrub(text) for name, text in members.prompts.prompts.items()})
     tasks = msgspec.structs.replace(tasks, warnings=(*warnings, *tasks.warnings))
     plan = Plan(
         seed_skill=skill,
         tasks=tasks,
+        drawn=trains and members.draws is not None,
         train=config.train,
         optimizer=config.optimizer,
         stop=config.stop,
         test=config.test,
     )
-    record = _plan_record(given, plan_bytes(config, skill, tasks))
+    record = _plan_record(given, own, plan_bytes(config, skill, tasks, prompts))
     root = Path.cwd()
     return Prepared(
         config=config,
         root=root,
         workspace=root / keeping.get("workspace", WORKSPACE),
-        environment=Called(
-            Dataset(config.environment, tasks),
-            attempted="target" in models.functions,
-            grade=cast(PureGrade | None, given.grade),
-            examined=examined,
-        ),
+        environment=_called(given, Dataset(config.environment, tasks), models.functions) if own is None else own,
+        members=members,
+        prompts=prompts,
         plan=plan,
         plan_record=record,
         digest=hashlib.sha256(record).hexdigest(),
@@ -113,8 +124,27 @@ def prepared_from(given: Given, *, trains: bool) -> Prepared:
     )
 
 
-def _plan_record(given: Given, plan: bytes) -> bytes:
+def _called(given: Given, dataset: Dataset, functions: set[str]) -> Called:
+    """Return the dataset with the caller's functions in the place of what they do."""
+    return Called(
+        dataset,
+        attempted="target" in functions,
+        grade=cast(PureGrade | None, given.grade),
+        examined=given.grade is not None and waits(given.grade),
+    )
+
+
+def _refuse_what_it_does_itself(given: Given) -> None:
+    """An environment puts its tasks and grades their answers: what else is given for that would count for nothing."""
+    for name, idle in (("grade", given.grade is not None), ("settings.environment", "environment" in given.settings)):
+        if idle:
+            raise UsageError(f"{name} is given beside an environment.", hint="Take it away: the environment grades.")
+
+
+def _plan_record(given: Given, own: Environment | None, plan: bytes) -> bytes:
     """Return what names the run: who grades belongs to it, though not to what is asked."""
+    if own is not None:
+        return named_in(plan, own)
     if given.grade is None:
         return plan
     settings = msgspec.json.decode(plan)
@@ -215,7 +245,7 @@ def _tasks(given: Tasks, settings: DatasetSettings, *, trains: bool) -> TaskSet:
         if not trains:
             return TaskSet(test=tuple(task for rows in by_split.values() for task in rows))
         return TaskSet.checked(**by_split)
-    rows = _rows(given)
+    rows = _rows(cast("Rows", given))
     if not trains:
         return TaskSet(test=rows)
     split = SplitSettings() if settings.split is None else settings.split

@@ -22,6 +22,7 @@ from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.command.program import Program, read_program
 from skillopt.environments.dataset import Dataset
+from skillopt.kernel.members import Members
 from skillopt.kernel.ports import Chat, Environment
 from skillopt.phases.prompting import Prompts
 from skillopt.train.plan import Plan
@@ -32,13 +33,15 @@ WORKSPACE = ".skillopt"
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     """A run that could start: everything read and checked, nothing spent.
 
-    `chats` are models that the caller brought along, by role. A run in memory has no folder and leaves nothing behind.
+    `chats` are models that the caller brought along, by role; `members` are what an environment of the caller's brings
+    of its own. A run in memory has no folder and leaves nothing behind.
     """
 
     config: Config
     root: Path
     workspace: Path
     environment: Environment
+    members: Members = Members()
     prompts: Prompts = Prompts()
     plan: Plan
     plan_record: bytes

@@ -34,6 +34,29 @@ def steps_per_epoch(n: int, batch_size: int, accumulation: int) -> int:
     return -(-n // (batch_size * accumulation))
 
 
+def base_seeds(n: int, batch_size: int, accumulation: int, seed: int) -> tuple[int, ...]:
+    """Return the seeds from which the microbatches of an epoch of about n tasks are drawn: in every epoch the same."""
+    batches = steps_per_epoch(n, batch_size, accumulation) * accumulation
+    return tuple(range(seed + 1, seed + batches + 1))
+
+
+def seeded_batches(
+    train: Sequence[Task], epoch: int, batch_size: int, accumulation: int, seed: int
+) -> tuple[BatchSpec, ...]:
+    """Return the microbatches of one epoch in its own order; `train` is what the base seeds gave, in theirs."""
+    seeds = base_seeds(len(train), batch_size, accumulation, seed)
+    return tuple(
+        BatchSpec(
+            epoch=epoch,
+            step=index // accumulation + 1,
+            index=index,
+            seed=own_seed,
+            tasks=tuple(train[(own_seed - seed - 1) * batch_size : (own_seed - seed) * batch_size]),
+        )
+        for index, own_seed in enumerate(shuffled(seeds, seed + epoch * _EPOCH_STRIDE))
+    )
+
+
 def epoch_batches(
     train: Sequence[Task], epoch: int, batch_size: int, accumulation: int, seed: int
 ) -> tuple[BatchSpec, ...]:

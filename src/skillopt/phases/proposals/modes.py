@@ -28,6 +28,7 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
     """One way of changing a skill; `changes` names its kind of change in prompts, `key` in JSON."""
 
     name: ModeName
+    kind: type[Change]
     changes: str
     key: str
     merging: type[ChangesReply]
@@ -47,9 +48,12 @@ class Mode(msgspec.Struct, frozen=True, kw_only=True):
 
 MODES: Mapping[str, Mode] = MappingProxyType(
     {
-        "patch": Mode(name="patch", changes="edits", key="edits", merging=EditsReply, reflecting=EditsReflection),
+        "patch": Mode(
+            name="patch", kind=Edit, changes="edits", key="edits", merging=EditsReply, reflecting=EditsReflection
+        ),
         "rewrite_from_suggestions": Mode(
             name="rewrite_from_suggestions",
+            kind=Suggestion,
             changes="suggestions",
             key="revise_suggestions",
             merging=SuggestionsReply,
@@ -57,6 +61,7 @@ MODES: Mapping[str, Mode] = MappingProxyType(
         ),
         "full_rewrite_minibatch": Mode(
             name="full_rewrite_minibatch",
+            kind=Draft,
             changes="drafts",
             key="skill_candidates",
             merging=DraftsReply,

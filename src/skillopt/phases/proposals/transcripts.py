@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from skillopt.domain.rollouts import Turn
 from skillopt.domain.scores import Scored
 from skillopt.domain.tasks import Task
 
@@ -18,11 +19,12 @@ _ENDING = 400  # of the answer's characters are shown before anything is shown o
 
 
 class Case(msgspec.Struct, frozen=True):
-    """One answered task with its score."""
+    """One answered task with its score, and what was said after the answer was graded."""
 
     task: Task
     answer: str
     scored: Scored
+    turns: tuple[Turn, ...] = ()
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,11 +51,13 @@ def shown_case(number: int, case: Case, shown: Shown) -> str:
     room = shown.tokens * CHARACTERS_A_TOKEN
     feedback = _cut(feedback, room // 2, tail=1 / 3)
     reference = _cut(reference, room // 4, tail=1 / 3)
-    left = max(0, room - len(feedback) - len(reference))
+    after = _cut(_after(case.turns), room // 4, tail=1 / 2)
+    left = max(0, room - len(feedback) - len(reference) - len(after))
     ending = min(len(answer), max(_ENDING, left // 2))
     question = _cut(question, max(left // 4, left - ending), tail=1 / 3)
     answer = _cut(answer, max(ending, left - len(question)), tail=3 / 4)
     sections = [("Answer", answer), ("What grading found", feedback), ("Right answer", reference)]
+    sections.append(("What was said after that, which did not count", after))
     heading = f"# Task {number}" + (f" ({task.type})" if task.type else "")
     return "\n\n".join([heading, question, *(f"## {title}\n\n{text}" for title, text in sections if text)])
 
@@ -62,6 +66,10 @@ def shown_cases(cases: Sequence[Case], shown: Shown, room: int) -> tuple[str, ..
     """Return the cases within so many tokens all together: each gets less where they are many, none is dropped."""
     share = msgspec.structs.replace(shown, tokens=max(1, min(shown.tokens, room // max(1, len(cases)))))
     return tuple(shown_case(number, case, share) for number, case in enumerate(cases, 1))
+
+
+def _after(turns: Sequence[Turn]) -> str:
+    return "\n\n".join(f"Told: {turn.feedback}\n\nAnswered: {turn.text}" for turn in turns)
 
 
 def _last_part(answer: str) -> str:

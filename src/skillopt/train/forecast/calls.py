@@ -67,7 +67,8 @@ def walk(setup: Setup, course: Course, start: Begun) -> Walked:
         tasks = {task.id: task for batch in batches for task in batch.tasks}
         failing = course.failing * place.accepts / course.accepts if course.accepts else 0.0
         calls += put(setup, [task for name, task in tasks.items() if name not in place.seen])
-        calls += reflect_calls(setup.reflect, [len(batch.tasks) for batch in batches], failing)
+        if setup.plan.reflects(step):
+            calls += reflect_calls(setup.reflect, [len(batch.tasks) for batch in batches], failing)
         calls += _decided(setup, place, frozenset(tasks), failing)
         if step.closes_epoch and not _ends(setup.plan, course, place):
             calls += epoch_calls(setup, course, step.epoch)

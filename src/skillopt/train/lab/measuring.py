@@ -14,6 +14,7 @@ from skillopt.domain.tasks import Task
 from skillopt.kernel.events import AnswersJudged, BatchGraded, Measured, StepBegan
 from skillopt.kernel.work import Work
 from skillopt.phases.consolidate.pairs import Side
+from skillopt.phases.feedback import Lesson, taught
 from skillopt.phases.grade import Grading, facts_of, grade, judging, mean_of, means_by_type
 from skillopt.phases.judging.marking import Judge
 from skillopt.phases.reflect import Graded
@@ -35,6 +36,7 @@ class Measuring:
             assessor=parts.assessor,
         )
         self._varied = parts.varied
+        self._coach = parts.members.feedback
         self._teller = teller
 
     async def measure(
@@ -73,7 +75,13 @@ class Measuring:
                 mode=plan.optimizer.mode,
             )
         )
-        rollouts, board = await self._graded("rollout", skill, plan.tasks_of(step), (0,))
+        tasks = plan.tasks_of(step)
+        rollouts, board = await self._graded("rollout", skill, tasks, (0,))
+        if self._coach is not None:
+            lesson = Lesson(
+                asker=self._target, environment=self._environment, coach=self._coach, skill=skill, tasks=tasks
+            )
+            rollouts = await taught(self._run, "feedback", lesson, rollouts)
         return tuple(self._cut(step, plan.batches(step), rollouts, board))
 
     def works(self, skill: Skill, tasks: Sequence[Task], trials: Sequence[int] = (0,)) -> Rollouts:

@@ -7,6 +7,7 @@ import msgspec
 
 from skillopt.domain.skill import SKILL_FILE, Candidate, Change, Draft, Edit, Skill, Suggestion
 from skillopt.kernel.events import CandidateMade, EditFact, SkillKept, Warned
+from skillopt.kernel.members import Members
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Assessor, Staff
@@ -21,7 +22,10 @@ from skillopt.train.settings import OptimizerSettings
 
 
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
-    """What a lab is made of; `varied` says that the target does not sample, so that repeats need variants of a text."""
+    """What a lab is made of; `varied` says that the target does not sample, so that repeats need variants of a text.
+
+    `members` are what the environment brings of its own, told once where the run is wired.
+    """
 
     run: Run
     environment: Environment
@@ -34,6 +38,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     judge: JudgeSettings = JudgeSettings()
     varied: bool = True
     assessor: Assessor | None = None
+    members: Members = Members()
 
     def author(self) -> Author:
         """Return the optimizer at work on this run."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from skillopt.domain.progress.memory import Memory
 from skillopt.domain.progress.state import Step
 from skillopt.domain.skill import Candidate, Patch, Skill
@@ -28,6 +26,7 @@ class Proposing:
         optimizer = parts.optimizer
         self._run = parts.run
         self._reflecting = parts.reflect
+        self._own = parts.members.reflects
         self._aggregating = parts.aggregate
         self._teller = teller
         self._author = parts.author()
@@ -43,7 +42,8 @@ class Proposing:
     ) -> tuple[Proposal, ...]:
         """Ask the optimizer what to change; what could not be used is warned about."""
         self._graded = graded
-        proposals = await reflect(self._author, self._reflecting, graded, self._briefing(plan, step, skill, memory))
+        briefing = self._briefing(plan, step, skill, memory)
+        proposals = await reflect(self._author, self._reflecting, graded, briefing, self._own)
         for proposal in proposals:
             if proposal.unusable:
                 self._warn(step, "no usable reflection", proposal.unusable)
@@ -96,11 +96,10 @@ class Proposing:
         return decision.budget
 
     def _briefing(self, plan: Plan, step: Step, skill: Skill, memory: Memory) -> Briefing:
-        told = memory if self._reflecting.ledger else msgspec.structs.replace(memory, tried=())
         return Briefing(
             skill=skill,
             edit_budget=plan.edit_budget(step),
-            memory=told,
+            memory=self._reflecting.told(memory),
             reminders_from=plan.optimizer.skill_aware.kinds,
         )
 

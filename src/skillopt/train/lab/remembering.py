@@ -26,6 +26,7 @@ class Remembering:
     def __init__(self, parts: Parts, teller: Teller, measuring: Measuring, deciding: Deciding) -> None:
         self._run = parts.run
         self._author = parts.author()
+        self._reflecting = parts.reflect
         self._characters = parts.reflect.transcript_tokens * CHARACTERS_A_TOKEN
         self._teller = teller
         self._measuring = measuring
@@ -99,7 +100,8 @@ class Remembering:
         if state.epoch_skill is None:
             self._run.emit(MetaSkillWritten(epoch=step.epoch, action="skip_first_epoch", reasoning="", content=""))
             return ""
-        epoch = Epoch(before=state.epoch_skill, after=state.skill, comparison=comparison, memory=state.memory)
+        memory = self._reflecting.told(state.memory)
+        epoch = Epoch(before=state.epoch_skill, after=state.skill, comparison=comparison, memory=memory)
         advice = await meta_skill(self._author, epoch, self._characters)
         if advice.unusable:
             self._teller.warn(f"Epoch {step.epoch}: no usable meta skill: {advice.unusable}")

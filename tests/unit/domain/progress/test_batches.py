@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skillopt.domain.errors import UsageError
-from skillopt.domain.progress.batches import epoch_batches, steps_per_epoch
+from skillopt.domain.progress.batches import base_seeds, epoch_batches, seeded_batches, steps_per_epoch
 from skillopt.domain.tasks import Task
 
 
@@ -75,3 +75,23 @@ def test_an_epoch_shows_each_task_once_before_any_refill(
     assert all(0 < len(one.tasks) <= batch for one in batches)
     assert len(batches) == steps_per_epoch(n, batch, accumulation) * accumulation
     assert len({one.seed for one in batches}) == len(batches)
+
+
+@pytest.mark.parametrize(
+    ("n", "batch", "accumulation", "seeds"), [(4, 2, 1, (8, 9)), (5, 2, 2, (8, 9, 10, 11)), (0, 2, 1, ())]
+)
+def test_the_base_seeds_follow_the_seed(n: int, batch: int, accumulation: int, seeds: tuple[int, ...]) -> None:
+    assert base_seeds(n, batch, accumulation, 7) == seeds
+
+
+@given(st.integers(1, 40), st.integers(1, 5), st.integers(1, 4), st.integers(0, 99), st.integers(1, 9))
+def test_seeded_batches_stay_whole_and_change_places(n: int, batch: int, steps: int, seed: int, epoch: int) -> None:
+    seeds = base_seeds(n, batch, steps, seed)
+    drawn = [Task(id=f"{own}-{place}", input="Q") for own in seeds for place in range(batch)]
+    batches = seeded_batches(drawn, epoch, batch, steps, seed)
+    order = list(seeds)
+    random.Random(seed + epoch * 1000).shuffle(order)
+    assert [each.seed for each in batches] == order
+    for index, each in enumerate(batches):
+        assert (each.index, each.step, each.epoch) == (index, index // steps + 1, epoch)
+        assert [task.id for task in each.tasks] == [f"{each.seed}-{place}" for place in range(batch)]

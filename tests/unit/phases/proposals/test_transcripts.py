@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skillopt.domain.chat import Message
+from skillopt.domain.rollouts import Turn
 from skillopt.domain.scores import Score, Scored
 from skillopt.domain.tasks import Task
 from skillopt.phases.proposals.transcripts import Case, Shown, shown_case, shown_cases, tokens_of
@@ -61,3 +62,14 @@ def test_a_bound_is_shared_by_the_cases_and_none_is_dropped() -> None:
     assert [each.partition("\n")[0] for each in shown] == [f"# Task {number} (kind)" for number in range(1, 11)]
     assert shown_cases(cases[:1], SHOWN, room=10**6) == (shown_case(1, cases[0], SHOWN),)
     assert shown_cases([], SHOWN, room=0) == ()
+
+
+def test_what_was_said_after_an_answer_comes_last_and_takes_a_quarter_at_most() -> None:
+    turns = (Turn(feedback="w" * 900, text="Better."),)
+    task = Task(id="t", input="Q")
+    graded = Scored(task_id="t", score=Score(hard=0, soft=0))
+    shown = shown_case(1, Case(task, "A", graded, turns), Shown(tokens=100, references=False, trace=True))
+    heading = "## What was said after that, which did not count"
+    assert shown.startswith("# Task 1\n\nQ\n\n## Answer\n\nA\n\n" + heading)
+    assert shown.endswith("Better.")
+    assert len(shown) < 200 + len(heading)

@@ -89,3 +89,11 @@ def test_an_epoch_is_looked_back_on_from_the_second_on() -> None:
     assert epoch_calls(guided, likely, epoch=2)["rollout"] == 12 + 5
     assert epoch_calls(guided, always, epoch=2)["rollout"] == 2 * 12 + 5
     assert epoch_calls(setup(), likely, epoch=2) == {}
+
+
+def test_without_an_edit_budget_nothing_is_reflected_on() -> None:
+    idle = setup()
+    optimizer = msgspec.structs.replace(idle.plan.optimizer, edit_budget=0, min_edit_budget=0)
+    idle = msgspec.structs.replace(idle, plan=msgspec.structs.replace(idle.plan, optimizer=optimizer))
+    assert "reflect" in walk(setup(), course(), Begun()).calls
+    assert "reflect" not in walk(idle, course(), Begun()).calls

@@ -202,3 +202,14 @@ def test_regions_survive_every_mode() -> None:
         assert region in lived.best, mode
         assert lived.best.count("Look twice.") == 1, mode
         assert lived.best.startswith("---\nname: x\n---\n"), mode
+
+
+def test_a_budget_of_nothing_asks_the_optimizer_nothing() -> None:
+    lived = trained(
+        OptimizerSettings(
+            edit_budget=0, min_edit_budget=0, slow_update=SlowUpdateSettings(enabled=False), meta_skill=False
+        )
+    )
+    assert lived.error is None
+    assert lived.optimizer.served == 0
+    assert {record.action for record in lived.records} == {"skip_no_patches"}

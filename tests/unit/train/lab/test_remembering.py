@@ -18,6 +18,7 @@ from skillopt.kernel.events import (
     StepEnded,
 )
 from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
+from skillopt.phases.reflect import ReflectSettings
 from skillopt.testing.brains import BRAINS
 from skillopt.testing.conversation import BrainReply, Conversation
 from tests.simulation.house import House, Lived, house, live
@@ -85,6 +86,20 @@ def test_advice_reaches_the_next_epoch_only() -> None:
     assert written == ["", "Advice number 1.", "Advice number 2.", "Advice number 3."]
     assert set(shown) == {"", "Advice number 1.", "Advice number 2."}
     assert all("Advice number" not in kept.files["SKILL.md"] for kept in lived.view.skills.values())
+
+
+@pytest.mark.parametrize("ledger", [True, False])
+def test_without_the_ledger_the_meta_skill_is_told_of_no_earlier_step(*, ledger: bool) -> None:
+    asked = list[str]()
+
+    def brain(conversation: Conversation) -> BrainReply:
+        if conversation.system.startswith("Task: meta skill"):
+            asked.append(conversation.asked)
+        return BRAINS["rules"](conversation)
+
+    live(remembering(house(14)).but(optimizer_brain=brain, reflect=ReflectSettings(minibatch_size=3, ledger=ledger)))
+    assert asked
+    assert all(("# Earlier steps" in text) is ledger for text in asked)
 
 
 def test_without_a_slow_update_the_meta_skill_draws_its_own_sample() -> None:
