@@ -30,8 +30,9 @@ from skillopt.environments.answers import MODES
 from skillopt.environments.checks import OPERATORS
 from skillopt.environments.command.settings import CommandSettings
 from skillopt.environments.graders import GRADERS
-from skillopt.kernel import events, journal, members, ports
+from skillopt.kernel import events, journal, ports
 from skillopt.kernel.events import facts
+from skillopt.kernel.plugins import members
 from skillopt.phases.judging.settings import JudgeSettings
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "reference"
@@ -248,7 +249,8 @@ def ports_page() -> str:
     parts = [
         "A port is what the loops ask of the world. Its contract is its docstring, and where there is a suite the "
         "promises are tests: `ChatContract` in `skillopt.testing.chat_contract`, `JournalContract` in "
-        "`skillopt.testing.journal_contract`. See [Test your backend](../how-to/test-your-backend.md).",
+        "`skillopt.testing.journal_contract`, `EnvironmentContract` in `skillopt.testing.environments.contract`. See "
+        "[Test your backend](../how-to/test-your-backend.md).",
     ]
     for port in port_classes():
         parts += _port(port)

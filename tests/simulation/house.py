@@ -17,10 +17,10 @@ from skillopt.environments.dataset import Dataset, DatasetSettings
 from skillopt.kernel.events import Event
 from skillopt.kernel.journal import Spent
 from skillopt.kernel.limits.terms import LimitSettings, Terms
-from skillopt.kernel.members import members_of
 from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.payment.retry import RetrySettings
+from skillopt.kernel.plugins.members import members_of
 from skillopt.kernel.ports import Chat, Environment, Observer
 from skillopt.kernel.run import Run
 from skillopt.kernel.view import RunView, view_of, whole

@@ -13,7 +13,7 @@ from skillopt.domain.rollouts import Answered, Failure, Rollout, Turn
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
 from skillopt.kernel.boundary import Attributed
-from skillopt.kernel.members import GivesFeedback
+from skillopt.kernel.plugins.members import GivesFeedback
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Ask, Asker

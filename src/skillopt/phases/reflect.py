@@ -15,7 +15,7 @@ from skillopt.domain.scores import Scoreboard
 from skillopt.domain.seeds import shuffled
 from skillopt.domain.skill import Change, Draft, Patch, Skill
 from skillopt.kernel.dialogue import Unusable
-from skillopt.kernel.members import Reflects
+from skillopt.kernel.plugins.members import Reflects
 from skillopt.phases.proposals.author import Author, Briefing, said_of
 from skillopt.phases.proposals.contracts import FailureReply, ReflectReply
 from skillopt.phases.proposals.own import own_reflection

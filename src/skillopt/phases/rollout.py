@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
+from skillopt.domain.errors import UsageError
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
+from skillopt.kernel.boundary import Attributed
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Asker, Work
@@ -61,7 +63,9 @@ class Rollouts(Sequence[Work]):
     def _work(self, index: int) -> Work:
         round_, place = divmod(index, len(self._tasks))
         trial = self._trials[round_]
-        messages = self._environment.messages(self._tasks[place], self._texts[trial])
+        task = self._tasks[place]
+        with Attributed(UsageError, f"Putting task {task.id!r}"):
+            messages = tuple(self._environment.messages(task, self._texts[trial]))
         return self._asker.ask(messages, trial=trial)
 
 

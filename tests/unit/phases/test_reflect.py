@@ -13,7 +13,7 @@ from skillopt.domain.scores import Score, Scoreboard, Scored
 from skillopt.domain.seeds import shuffled
 from skillopt.domain.skill import Edit, EditOp, Skill, Suggestion
 from skillopt.domain.tasks import Task
-from skillopt.kernel.members import Group, Reflects
+from skillopt.kernel.plugins.members import Group, Reflects
 from skillopt.phases.proposals.author import Briefing
 from skillopt.phases.proposals.modes import MODES, ModeName
 from skillopt.phases.reflect import Graded, Proposal, ReflectSettings, Source, reflect

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
+from skillopt.domain.chat import Message
+from skillopt.domain.errors import UsageError
 from skillopt.domain.rollouts import Answered, Failed, Rollout
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
@@ -7,6 +11,7 @@ from skillopt.kernel.run import Run
 from skillopt.kernel.work import Ask
 from skillopt.phases.rollout import Rollouts, rollout
 from skillopt.testing.conversation import BrainReply, Conversation
+from skillopt.testing.environments.office import Office
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.scripted import ScriptedChat
 from tests.simulation.house import house
@@ -82,3 +87,20 @@ def test_a_repeat_is_sent_with_a_variant_of_the_text_only_where_that_is_wanted()
     assert asked(3, varied=False) == asked(0, varied=True) == plain
     assert asked(3, varied=True) != plain
     assert SKILL.rendered.strip() in asked(3, varied=True)
+
+
+class Slips(Office):
+    """Cannot put one of its tasks."""
+
+    def messages(self, task: Task, rendered_skill: str) -> tuple[Message, ...]:
+        if task.id == "val-00002":
+            raise KeyError(task.id)
+        return super().messages(task, rendered_skill)
+
+
+def test_the_slip_of_a_plugin_is_its_own() -> None:
+    office = Slips(1)
+    made = Rollouts(asker=Bench(ScriptedChat("echo")).asker, environment=office, skill=SKILL, tasks=office.tasks.val)
+    assert made[0].key
+    with pytest.raises(UsageError, match="Putting task 'val-00002' broke with KeyError"):
+        assert made[1].key

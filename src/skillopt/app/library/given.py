@@ -27,7 +27,7 @@ from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split
 from skillopt.environments.dataset import Dataset, DatasetSettings, SplitSettings
 from skillopt.environments.function import Called
 from skillopt.environments.function import Grade as PureGrade
-from skillopt.kernel.members import Members, members_of
+from skillopt.kernel.plugins.members import Members, members_of
 from skillopt.kernel.ports import Chat, Environment, Observer
 from skillopt.train.plan import Plan
 

@@ -13,7 +13,7 @@ from skillopt.domain.errors import UsageError
 from skillopt.domain.progress.batches import base_seeds
 from skillopt.domain.tasks import SplitName, Task, TaskSet
 from skillopt.kernel.boundary import Attributed
-from skillopt.kernel.members import DrawsTasks
+from skillopt.kernel.plugins.members import DrawsTasks
 from skillopt.kernel.ports import Environment
 from skillopt.train.settings import TrainSettings
 

@@ -22,7 +22,7 @@ from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.command.program import Program, read_program
 from skillopt.environments.dataset import Dataset
-from skillopt.kernel.members import Members
+from skillopt.kernel.plugins.members import Members
 from skillopt.kernel.ports import Chat, Environment
 from skillopt.phases.prompting import Prompts
 from skillopt.train.plan import Plan

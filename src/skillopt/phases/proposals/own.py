@@ -10,7 +10,7 @@ from skillopt.domain.rollouts import Answered
 from skillopt.domain.skill import Patch
 from skillopt.domain.texts import with_texts
 from skillopt.kernel.boundary import Attributed
-from skillopt.kernel.members import Attempted, Group, Reflects
+from skillopt.kernel.plugins.members import Attempted, Group, Reflects
 from skillopt.phases.proposals.author import Author, Briefing
 from skillopt.phases.proposals.transcripts import Case
 

@@ -13,7 +13,7 @@ from skillopt.domain.chat import Message
 from skillopt.domain.scores import Score
 from skillopt.domain.skill import Change, Edit, EditOp
 from skillopt.domain.tasks import Task, TaskSet
-from skillopt.kernel.members import Group
+from skillopt.kernel.plugins.members import Group
 from skillopt.testing.worlds import HURT, RULES, VIOLATED, TaskRow, rules_world
 
 _ANSWER = re.compile(r"<answer>(.*?)</answer>", re.DOTALL)
@@ -40,9 +40,14 @@ class Office:
         self, seed: int, *, train_size: int = 12, val: int = 8, test: int = 8, feedback_turns: int = 2
     ) -> None:
         fixed = rules_world(seed, 0, val, test)
-        self.tasks = TaskSet(val=_tasks(fixed.val), test=_tasks(fixed.test))
+        self._fixed = TaskSet(val=_tasks(fixed.val), test=_tasks(fixed.test))
         self.train_size = train_size
         self.feedback_turns = feedback_turns
+
+    @property
+    def tasks(self) -> TaskSet:
+        """The cases that decide and those that only report; those of train are drawn."""
+        return self._fixed
 
     def draw(self, seed: int, count: int) -> tuple[Task, ...]:
         """Return the cases of a day: the seed is the day."""

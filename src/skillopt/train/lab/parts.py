@@ -7,7 +7,7 @@ import msgspec
 
 from skillopt.domain.skill import SKILL_FILE, Candidate, Change, Draft, Edit, Skill, Suggestion
 from skillopt.kernel.events import CandidateMade, EditFact, SkillKept, Warned
-from skillopt.kernel.members import Members
+from skillopt.kernel.plugins.members import Members
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Assessor, Staff

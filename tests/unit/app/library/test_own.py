@@ -13,7 +13,7 @@ from skillopt.app.library.own import named_in, own_environment, own_tasks
 from skillopt.app.project.prepare import Prepared
 from skillopt.domain.errors import UsageError
 from skillopt.domain.tasks import Task
-from skillopt.kernel.members import members_of
+from skillopt.kernel.plugins.members import members_of
 from skillopt.phases.prompting import shipped_prompt
 from skillopt.testing.environments.office import Office
 from skillopt.testing.scripted import ScriptedChat

@@ -10,7 +10,7 @@ from skillopt.domain.rollouts import Turn
 from skillopt.domain.scores import Score, Scored
 from skillopt.domain.skill import Edit, EditOp, Patch, Skill, Suggestion
 from skillopt.domain.tasks import Task
-from skillopt.kernel.members import Group
+from skillopt.kernel.plugins.members import Group
 from skillopt.phases.proposals.author import Author, Briefing
 from skillopt.phases.proposals.modes import MODES, ModeName
 from skillopt.phases.proposals.own import own_reflection

@@ -4,7 +4,7 @@ from skillopt.domain.rollouts import Answered
 from skillopt.domain.scores import Score
 from skillopt.domain.skill import Edit, EditOp, Skill
 from skillopt.domain.tasks import Task
-from skillopt.kernel.members import Attempted, Group
+from skillopt.kernel.plugins.members import Attempted, Group
 from skillopt.phases.prompting import Prompts
 from skillopt.testing.environments.office import OFFICE_PROMPTS, Office
 from skillopt.testing.worlds import RULES

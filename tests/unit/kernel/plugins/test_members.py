@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skillopt.domain.errors import UsageError
-from skillopt.kernel.members import Members, members_of
+from skillopt.kernel.plugins.members import Members, members_of
 from skillopt.testing.environments.office import Office
 
 
