@@ -13,7 +13,7 @@ from skillopt.domain.errors import UsageError
 from skillopt.domain.progress.batches import base_seeds
 from skillopt.domain.tasks import SplitName, Task, TaskSet
 from skillopt.kernel.boundary import Attributed
-from skillopt.kernel.plugins.members import DrawsTasks
+from skillopt.kernel.plugins.members import DrawsTasks, members_of
 from skillopt.kernel.ports import Environment
 from skillopt.train.settings import TrainSettings
 
@@ -48,7 +48,12 @@ def named_in(plan: bytes, environment: Environment) -> bytes:
     settings = msgspec.json.decode(plan)
     kind = type(environment)
     name = f"{kind.__module__}.{kind.__qualname__} {environment.version}"
-    settings["environment"] = {"own": name, "path": settings["environment"]["path"]}
+    coach = members_of(environment).feedback
+    settings["environment"] = {
+        "own": name,
+        "path": settings["environment"]["path"],
+        "feedback_turns": 0 if coach is None else coach.feedback_turns,
+    }
     return bytes(msgspec.json.encode(settings, order="sorted"))
 
 

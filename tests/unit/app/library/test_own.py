@@ -103,7 +103,16 @@ def test_a_draw_that_cannot_be_used_is_said_before_anything_is_asked(kind: type[
 def test_the_plan_names_the_environment_and_its_version() -> None:
     named = msgspec.json.decode(named_in(b'{"environment": {"path": {"val": "1"}, "grader": "exact"}}', Office(1)))
     name = "skillopt.testing.environments.office.Office office-1"
-    assert named == {"environment": {"own": name, "path": {"val": "1"}}}
+    assert named == {"environment": {"own": name, "path": {"val": "1"}, "feedback_turns": 2}}
+
+
+def test_another_environment_is_another_run() -> None:
+    class Newer(Office):
+        version = "office-2"
+
+    assert prepared().digest == prepared().digest
+    others = [prepared(tasks=other).digest for other in (Newer(3), Office(4), Office(3, feedback_turns=1))]
+    assert len({prepared().digest, *others}) == 4
 
 
 def test_everything_it_brings_is_wired() -> None:
