@@ -202,11 +202,13 @@ class Session:
     ) -> None:
         self._home = home
         self._name = name
+        self._shelf = shelf
         self._kill_at = kill_at
         self._observers = observers
         self.target = _model(home.target_brain, "target", home.target_faults, home.latency, home.price)
         self.optimizer = _model(home.optimizer_brain, "opt", home.optimizer_faults, home.optimizer_latency, home.price)
         self.appended = 0
+        self.closings: list[int] = []
         self.in_flight_at_kill = 0
         self._killed_at: float | None = None
         self._journal = MemoryJournal(shelf, clock=VirtualClock(), after_append=self._appended)
@@ -269,6 +271,8 @@ class Session:
 
     def _appended(self, count: int) -> None:
         self.appended = count
+        if len(self._shelf.shelved[self._name].phases) > len(self.closings):
+            self.closings.append(count)
         if count == self._kill_at:
             self.in_flight_at_kill = self.target.in_flight + self.optimizer.in_flight
             self._killed_at = VirtualClock().now()

@@ -30,12 +30,12 @@ from skillopt.kernel.events import (
 )
 from skillopt.kernel.memory import MemoryShelf
 from skillopt.phases.consolidate.notes import noted
-from skillopt.testing.brains import BRAINS
+from skillopt.testing.brains import BRAINS, mindful
 from skillopt.testing.conversation import BrainReply, Conversation
 from skillopt.testing.faults import FaultPlan
 from skillopt.train.settings import TestedSkill
 from tests.simulation.house import House, Lived, appends, live
-from tests.simulation.memory_house import Accept, memory_house, mindful
+from tests.simulation.memory_house import Accept, memory_house
 from tests.simulation.test_invariants import WIDTHS, attacker, check_ledger, lived_through, seeds, some_faults
 
 ACCEPTS: tuple[Accept, ...] = ("gated", "force")

@@ -3,6 +3,7 @@ Owns the registry; refuses to guess: an unknown name is an error that lists the 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from types import MappingProxyType
 
@@ -15,6 +16,7 @@ from skillopt.testing.worlds import (
     HIDDEN_RULES,
     ITEM,
     RULES,
+    VIOLATED,
     coin_target,
     memorising_target,
     mixed_target,
@@ -68,13 +70,36 @@ def memorising_teacher(prompt: Prompt) -> tuple[Lesson, ...]:
     return (Lesson(content=f"Items known by heart: {' '.join(items)}.", reason="not known by heart"),)[: prompt.budget]
 
 
+def mindful(conversation: Conversation) -> BrainReply:
+    """Answer as the teacher of the rules; where reminders are asked for, remind of a rule, sometimes twice."""
+    said = _RULES(conversation)
+    text = conversation.everything
+    if text.startswith("Task: notes"):
+        listed = [line[2:] for line in text.split("# The reminders")[1].splitlines() if line.startswith("- ")]
+        return BrainReply(text=json.dumps({"appendix_notes": listed[: max(1, len(listed) - 1)]}))
+    if '"appendix_notes"' not in text or not said.text.startswith("{"):
+        return said
+    draw = dice("reminder", conversation.digest)
+    violated = list(dict.fromkeys(VIOLATED.findall(text)))
+    notes = [rule.sentence for rule in RULES.rules if rule.name in violated and draw.random() < _MINDFUL]
+    notes += [f"  {note.upper()} ;" for note in notes[:1]]
+    if draw.random() < _FUSSY:
+        notes.append(f"Mind case {draw.randrange(10)}.")
+    return BrainReply(text=json.dumps({**json.loads(said.text), "appendix_notes": notes}))
+
+
+_MINDFUL = 0.5
+_FUSSY = 0.2
+_RULES = two_sided(target(rules_target(RULES)), teacher(rules_teacher(RULES)))
+
 BRAINS: Mapping[str, Brain] = MappingProxyType(
     {
-        "rules": two_sided(target(rules_target(RULES)), teacher(rules_teacher(RULES))),
+        "rules": _RULES,
         "hidden-rules": two_sided(target(rules_target(HIDDEN_RULES)), teacher(rules_teacher(HIDDEN_RULES))),
         "coin": two_sided(target(coin_target), teacher(coin_teacher)),
         "mixed": two_sided(target(mixed_target), teacher(mixed_teacher)),
         "memorising": two_sided(target(memorising_target), teacher(memorising_teacher)),
+        "mindful": mindful,
         "echo": echo,
         "stubborn": two_sided(target(rules_target(RULES)), _rambling),
         "always-fails": always_fails,

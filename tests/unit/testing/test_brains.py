@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from skillopt.domain.errors import UsageError
@@ -35,3 +37,15 @@ def test_the_stubborn_optimizer_never_gives_json() -> None:
 def test_two_sided_brains_go_by_the_role(model: str, said: str) -> None:
     brain = two_sided(lambda _: BrainReply(text="student"), lambda _: BrainReply(text="master"))
     assert brain(Conversation(model=model, system="", turns=())).text == said
+
+
+def test_the_mindful_optimizer_reminds_where_reminders_are_asked_for_and_thins_them_out() -> None:
+    def said(text: str) -> str:
+        return brain_named("mindful")(Conversation(model="opt", system=text, turns=HELLO)).text
+
+    reflecting = "Task: reflect\n\n[violated: title]\n\n<skill>\n\n</skill>"
+    assert said(reflecting) == brain_named("rules")(Conversation(model="opt", system=reflecting, turns=HELLO)).text
+    asked = [f'{reflecting} "appendix_notes": [] case {number}' for number in range(9)]
+    assert any(json.loads(said(text))["appendix_notes"] for text in asked)
+    notes = "Task: notes\n\n# The reminders\n\n- One.\n- Two.\n- Three.\n"
+    assert json.loads(said(notes)) == {"appendix_notes": ["One.", "Two."]}
