@@ -22,6 +22,9 @@ from skillopt.app.session import train_session
 from skillopt.app.workspace import JOURNAL
 from skillopt.cli.main import main
 from skillopt.kernel.clock import SystemClock
+from skillopt.kernel.events import MetaSkillWritten, NotesTaken, SlowUpdated
+from skillopt.kernel.view import view_of
+from skillopt.store.reader import SqliteReader
 from skillopt.store.sqlite import SqliteJournal
 
 NAME = "sweep"
@@ -91,6 +94,20 @@ def appends(config: Path, workspace: Path) -> int:
     return int(counted.read_text())
 
 
+def kinds(workspace: Path) -> dict[str, list[str]]:
+    """Return of what kinds the undisturbed run was: which stages it asked, what its steps and its epochs came to."""
+    with SqliteReader(workspace / JOURNAL) as reader:
+        events = reader.events(NAME)
+    told = {
+        "stages": view_of(events).stages,
+        "actions": [each["action"] for each in json.loads((workspace / "runs" / NAME / "history.json").read_bytes())],
+        "guidance": [each.action for each in events if isinstance(each, SlowUpdated)],
+        "advice": [each.action for each in events if isinstance(each, MetaSkillWritten)],
+        "reminders": ["some" if each.added else "none" for each in events if isinstance(each, NotesTaken)],
+    }
+    return {name: sorted(set(words)) for name, words in told.items()}
+
+
 def killed_at(config: Path, workspace: Path, point: int) -> tuple[bytes, bytes, str]:
     """Kill a run at a point, run the command again, and return what remains."""
 
@@ -124,9 +141,9 @@ def sweep(config: Path, scratch: Path, first: int, stride: int) -> int:
         for point in range(first, total + 1, stride)
         if killed_at(config, scratch / f"killed-{point}", point) != expected
     ]
-    actions = sorted({record["action"] for record in json.loads(expected[1])})
     points = len(range(first, total + 1, stride))
-    sys.stdout.write(json.dumps({"appends": total, "points": points, "different": different, "actions": actions}))
+    found = {"appends": total, "points": points, "different": different, "kinds": kinds(reference)}
+    sys.stdout.write(json.dumps(found))
     return 1 if different else 0
 
 
