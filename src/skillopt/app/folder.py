@@ -9,7 +9,7 @@ import msgspec
 
 from skillopt.domain.errors import StoreError
 from skillopt.domain.skill import Skill
-from skillopt.kernel.events import EpochEnded, Event, Measured, Signal, SkillKept, StepEnded
+from skillopt.kernel.events import EpochEnded, Event, Signal, SkillKept, StepEnded
 from skillopt.kernel.view import EpochView, RunView, StepView, fold
 from skillopt.store.files import holds, make_folder, write_atomic
 from skillopt.train.epochs import meta_result, pair_rows, slow_result
@@ -39,9 +39,9 @@ class RunFolder:
             self._write_step(self._view.steps[-1], fact)
         elif isinstance(fact, EpochEnded):
             self._write_epoch(self._view.epochs[-1], fact)
-        elif isinstance(fact, Measured) and fact.label == "baseline" and fact.split == "val":
-            self._write_skill("skills/skill_v0000.md", fact.skill_digest)
-            self._write_best(fact.skill_digest)
+        elif isinstance(fact, SkillKept) and len(self._view.skills) == 1:
+            self._write_skill("skills/skill_v0000.md", fact.digest)
+            self._write_best(fact.digest)
 
     def write(self, view: RunView, summary: Summary, *, seed: Skill) -> None:
         """Write everything that describes the run as a whole."""

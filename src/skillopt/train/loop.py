@@ -11,7 +11,7 @@ from skillopt.train.plan import Plan
 async def train(plan: Plan, lab: Lab, run: Run) -> TrainState:
     """Improve a skill step by step; only a change that passes the gate is kept."""
     with run.span("start"):
-        state = await lab.baseline(plan)
+        state = await lab.begin(plan)
     reason = plan.stop_reason(state)
     for step in plan.steps():
         if reason is not None:

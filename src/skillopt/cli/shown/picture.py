@@ -116,7 +116,7 @@ class Picture:
         if fact.split != "val":
             return
         self._means = {**self._means, fact.skill_digest: fact.mean}
-        if fact.label == "baseline" and self.began is not None:
+        if fact.label == "baseline" and self.began is not None and self.step is None:
             measured = {"hard": fact.mean.hard, "soft": fact.mean.soft}
             score = measured.get(self.began.gate_metric)
             self.scores = (score, score)

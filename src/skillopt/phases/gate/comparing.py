@@ -59,6 +59,14 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
         incumbent, best = self.incumbent.board.value(self.metric), self.best.board.value(self.metric)
         return Told(candidate=candidate, incumbent=incumbent, best=best, n=n, calls=calls)
 
+    def knowing(self, before: Scoreboard) -> Compared:
+        """Return this comparison with what a gate found out about a skill that nobody had measured yet."""
+        if self.incumbent.board.rows:
+            return self
+        incumbent = msgspec.structs.replace(self.incumbent, board=before)
+        best = self.best if self.best.board.rows else msgspec.structs.replace(self.best, board=before)
+        return msgspec.structs.replace(self, incumbent=incumbent, best=best)
+
 
 async def compare(settings: GateSettings, val: Val, terms: Terms, skill: Skill, compared: Compared) -> Gated:
     """Follow the test that suits the answers; an accepted skill is measured afresh, for later gates and its claim.
@@ -73,8 +81,8 @@ async def compare(settings: GateSettings, val: Val, terms: Terms, skill: Skill, 
         course = paired(terms, [None if marks is None else sum(mark >= 1.0 for mark in marks) for marks in known])
     else:
         course = values(terms, known)
-    finding, rows = await _followed(course, val, skill, compared)
-    board, calls = Scoreboard(tuple(rows)), len(rows)
+    finding, board, before = await _followed(course, val, skill, compared)
+    compared, calls = compared.knowing(before), len(board.rows)
     told = compared.told(n=len(board.measured_tasks), calls=calls)
     if board.failed > settings.max_failed * calls:
         reason = f"{board.failed} of {calls} val rollouts failed ({board.cause})"
@@ -82,8 +90,8 @@ async def compare(settings: GateSettings, val: Val, terms: Terms, skill: Skill, 
     if finding.kind != "accept":
         kind = Reject if finding.kind == "reject" else Inconclusive
         return Gated(verdict=kind(reason=worded(finding), **told), board=board, finding=finding)
-    partial = settings.deterministic and any(score.hard < 1.0 for score in board.scores)
-    bar = board if partial else await val.whole(skill)
+    waits = settings.deterministic and calls < len(val.task_ids) and any(score.hard < 1.0 for score in board.scores)
+    bar = board if waits else await val.whole(skill)
     verdict = _accepted(finding, bar, compared, told)
     return Gated(verdict=verdict, board=board, bar=bar, finding=finding)
 
@@ -96,20 +104,22 @@ def worded(finding: Finding) -> str:
     return f"{finding.reason}: {seen}, p = {finding.p:.2g} at look {finding.look}"
 
 
-async def _followed(course: Course, val: Val, skill: Skill, compared: Compared) -> tuple[Finding, list[Scored]]:
-    """Have each wave measured that the course asks for; return its finding and what the candidate scored."""
+async def _followed(
+    course: Course, val: Val, skill: Skill, compared: Compared
+) -> tuple[Finding, Scoreboard, Scoreboard]:
+    """Have each wave measured that the course asks for; return its finding, and what candidate and incumbent scored."""
     rows: list[Scored] = []
+    before: list[Scored] = []
     try:
         wave = next(course)
         while True:
             asked = skill if wave.side == "candidate" else compared.incumbent.skill
             board = await val.some(asked, wave.places, wave.trial)
-            if wave.side == "candidate":
-                rows += board.rows
+            (rows if wave.side == "candidate" else before).extend(board.rows)
             wave = course.send(_answers(board, compared.metric))
     except StopIteration as end:
         finding: Finding = end.value
-        return finding, rows
+        return finding, Scoreboard(tuple(rows)), Scoreboard(tuple(before))
 
 
 def _answers(board: Scoreboard, metric: Metric) -> Answers:
@@ -129,6 +139,6 @@ def _accepted(finding: Finding, bar: Scoreboard, compared: Compared, told: Told)
     """Name the best anew if the incumbent was the best, or if the fresh trials are better than the best's."""
     value, record = bar.value(compared.metric), told["best"]
     overtakes = value is not None and record is not None and value > record
-    new_best = overtakes or compared.incumbent.skill.digest == compared.best.skill.digest
+    new_best = overtakes or compared.incumbent.skill.rendered_digest == compared.best.skill.rendered_digest
     told = Told(**{**told, "candidate": value})
     return Accept(reason=worded(finding), new_best=new_best, **told)

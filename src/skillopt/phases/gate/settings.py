@@ -23,7 +23,7 @@ class GateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     control: What alpha bounds: each `gate`, any false accept in the whole `run`, or their share among accepts (`fdr`).
     known_trials: How often each val task is put to an accepted skill for later candidates to be compared with; 1 to 3.
     wave: How many val tasks a candidate is tried on before the first look at the evidence.
-    deterministic: Your word that the target always answers the same; then every task is put once only.
+    deterministic: Your word that the target always answers the same; then a task is put once, when it is needed first.
     guard: Whether tasks that were solved before and now fail are told (`warn`), stop the change (`block`), or `off`.
     small_val: What decides where val is too small for `paired`: nothing (`refuse`), part marks (`soft`) or `strict`.
     bisect: Whether a rejected change is tried again in halves; the better half that is accepted is kept.

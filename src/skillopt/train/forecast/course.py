@@ -50,12 +50,12 @@ def begun(view: RunView, asked: dict[str, int]) -> Begun:
     """Return how far a run has come; `asked` is what was answered since its last whole step."""
     steps = view.finished_steps
     baseline = view.score("baseline", "val")
-    if baseline is None:
+    if baseline is None and not steps:
         return Begun(asked=asked)
     accepted = [place for place, step in enumerate(steps) if _accepted(step)]
     since = steps[accepted[-1] + 1 :] if accepted else steps
     return Begun(
-        baseline=True,
+        baseline=baseline is not None,
         closing=view.phase is not None and view.phase.path.startswith("end/"),
         ended=view.ended is not None,
         steps=len(steps),

@@ -37,6 +37,7 @@ class Deciding:
         self._blocks: Counter[str] = Counter()
         self._tested = 0
         self._accepts: list[int] = []
+        self._baseline: Scoreboard | None = None
 
     async def bar(self, plan: Plan, skill: Skill, label: str) -> Scoreboard:
         """Measure a skill on val as often as later candidates need to be compared with it, in trials of its own."""
@@ -44,11 +45,36 @@ class Deciding:
         repeats = self._settings.trials
         return await self._measuring.measure(skill, plan.val, label=label, split="val", trial=first, repeats=repeats)
 
-    async def completed(self, plan: Plan, standing: Standing) -> Standing:
-        """Return the standing with all of val measured; where answers do not vary, a gate may have left some out."""
+    def can_wait(self, plan: Plan) -> bool:
+        """Say whether the seed skill needs no score on val before the first gate: it asks for what it compares.
+
+        That takes answers that do not vary, and that nothing but gates looks at the score before the end.
+        """
+        forced = "force" in {plan.optimizer.slow_update.accept, plan.optimizer.skill_aware.accept}
+        alike = self._settings.rule == "paired" and self._settings.deterministic
+        return alike and not forced and plan.stop.target is None
+
+    async def baseline(self, plan: Plan) -> Scoreboard:
+        """Return how the seed skill does on val; it is measured when this is first asked."""
+        if self._baseline is None:
+            self._baseline = await self.bar(plan, plan.seed_skill, "baseline")
+        return self._baseline
+
+    async def completed(self, plan: Plan, state: TrainState) -> TrainState:
+        """Return the state with all of val measured; where answers do not vary, a gate may have left some out."""
+        incumbent = await self._whole(plan, state.incumbent)
+        if state.best.skill.rendered_digest == incumbent.skill.rendered_digest:
+            best = msgspec.structs.replace(state.best, board=incumbent.board)
+        else:
+            best = await self._whole(plan, state.best)
+        return msgspec.structs.replace(state, incumbent=incumbent, best=best)
+
+    async def _whole(self, plan: Plan, standing: Standing) -> Standing:
         if len({row.task_id for row in standing.board.rows}) == len(plan.val):
             return standing
-        return msgspec.structs.replace(standing, board=await self.bar(plan, standing.skill, standing.origin))
+        seed = standing.skill.rendered_digest == plan.seed_skill.rendered_digest
+        board = await (self.baseline(plan) if seed else self.bar(plan, standing.skill, standing.origin))
+        return msgspec.structs.replace(standing, board=board)
 
     async def gate(
         self, plan: Plan, origin: str, candidate: Candidate, state: TrainState, *, forced: bool = False

@@ -22,6 +22,14 @@ class Hinting:
         """Begin what is asked however the run goes: the first step's rollouts, and the test of the seed skill."""
         if plan.surely_steps:
             self._run.ahead(self._measuring.works(plan.seed_skill, plan.tasks_of(plan.step(1))))
+        self._begin_test(plan)
+
+    def before_first_step(self, plan: Plan) -> None:
+        """Begin what the end will ask of the seed skill, on val and on test; gates find it there sooner."""
+        self._run.ahead(self._measuring.works(plan.seed_skill, plan.val))
+        self._begin_test(plan)
+
+    def _begin_test(self, plan: Plan) -> None:
         if plan.tasks.test and "initial" in plan.test:
             self._run.ahead(self._measuring.works(plan.seed_skill, plan.tasks.test))
 

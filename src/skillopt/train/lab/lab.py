@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from skillopt.domain.errors import SkilloptError, UnavailableError
 from skillopt.domain.progress.memory import Memory
 from skillopt.domain.progress.state import Gated, Step, StepOutcome, TrainState
@@ -29,7 +27,7 @@ class Lab:
     """The strategies a loop is given, on the run they were made for."""
 
     def __init__(self, parts: Parts) -> None:
-        teller = Teller(parts.run)
+        teller = self._teller = Teller(parts.run)
         self._run = parts.run
         self._compared = parts.gate.compared
         self.measuring = Measuring(parts, teller)
@@ -42,15 +40,22 @@ class Lab:
         noting = Noting(parts, teller, deciding)
         self.remind = noting.remind
         self.gate = Bisecting(parts, deciding.gate).gate
-        self.append = noting.append
-        self._bar = deciding.bar
-        self._completed = deciding.completed
+        self._noting = noting
+        self._deciding = deciding
         self.consolidate = Remembering(parts, teller, self.measuring, deciding).consolidate
+
+    async def begin(self, plan: Plan) -> TrainState:
+        """Return the state before the first step; the seed skill is measured on val, unless that can wait."""
+        if plan.total_steps and self._deciding.can_wait(plan):
+            self._teller.keep(plan.seed_skill)
+            self._hinting.before_first_step(plan)
+            return TrainState.begin(plan.seed_skill, Scoreboard(()), self._compared)
+        return await self.baseline(plan)
 
     async def baseline(self, plan: Plan) -> TrainState:
         """Measure the seed skill on val; a target that answers nothing there ends the run."""
         self._hinting.before_baseline(plan)
-        board = await self._bar(plan, plan.seed_skill, "baseline")
+        board = await self._deciding.baseline(plan)
         if not board.n:
             raise _silent_target(len(plan.val), board.cause)
         return TrainState.begin(plan.seed_skill, board, self._compared)
@@ -89,6 +94,12 @@ class Lab:
             patterns=tuple(seen for each in proposals if each.source == "failure" for seen in each.patterns),
         )
 
+    async def append(self, plan: Plan, step: Step, state: TrainState, proposals: Sequence[Proposal]) -> TrainState:
+        """Put forced reminders in; a seed skill that fails nowhere on train is measured: the run may be over."""
+        state = await self._noting.append(plan, step, state, proposals)
+        waiting = not state.incumbent.board.rows and len(state.passed) == len(plan.tasks.train)
+        return await self._deciding.completed(plan, state) if waiting else state
+
     def close(self, step: Step, state: TrainState) -> None:
         """Say that a step is whole, and how things stand after it."""
         self._run.emit(
@@ -108,9 +119,8 @@ class Lab:
 
     async def report(self, plan: Plan, state: TrainState, reason: str) -> TrainState:
         """Let the last skill compete for best; score the chosen ones on test, which decided nothing; end the run."""
-        last = await self._completed(plan, state.incumbent)
-        best = last if state.best.skill is state.skill else await self._completed(plan, state.best)
-        state = msgspec.structs.replace(state, incumbent=last, best=best).promoted()
+        await self._deciding.baseline(plan)
+        state = (await self._deciding.completed(plan, state)).promoted()
         self._hinting.before_tests(plan, state)
         last, best = state.incumbent, state.best
         tested = {"initial": ("baseline", plan.seed_skill), "best": ("best", best.skill), "last": ("last", last.skill)}

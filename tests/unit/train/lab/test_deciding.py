@@ -1,17 +1,19 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 
-from skillopt.kernel.events import (
-    CandidateMade,
-    GateDecided,
-    Measured,
-)
+from skillopt.domain.errors import BudgetReachedError
+from skillopt.domain.skill import Skill
+from skillopt.kernel.events import CandidateMade, GateDecided, Measured, PhaseBegan, PhaseEnded
+from skillopt.phases.consolidate.notes import SkillAwareSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.testing.brains import BRAINS
 from skillopt.testing.conversation import BrainReply, Conversation
 from skillopt.testing.faults import FaultKind
-from tests.simulation.house import house, live
+from skillopt.testing.worlds import RULES
+from skillopt.train.settings import StopSettings
+from tests.simulation.house import SEED_SKILL, House, house, live
 
 
 def test_force_accepts_what_was_measured() -> None:
@@ -82,3 +84,58 @@ def test_where_answers_do_not_vary_no_task_is_put_twice_to_a_skill() -> None:
     assert [gate for gate in lived.events_of(GateDecided) if gate.verdict == "accept"]
     assert {row.trial for each in lived.events_of(Measured) for row in each.rows} == {0}
     assert lived.summary.claimed_val is not None
+
+
+ALIKE = GateSettings(deterministic=True)
+
+
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_where_answers_do_not_vary_the_first_gate_asks_what_it_needs_of_the_seed_skill(seed: int) -> None:
+    lived = live(house(seed, val=40, epochs=3).but(gate=ALIKE))
+    assert lived.error is None, f"seed {seed}"
+    assert lived.events_of(PhaseBegan)[0].path == "step_0001/rollout", f"seed {seed}"
+    (told,) = [each for each in lived.events_of(Measured) if (each.label, each.split) == ("baseline", "val")]
+    assert len(told.rows) == 40, f"seed {seed}"
+    scores = lived.summary.scores
+    assert scores.baseline.val is not None, f"seed {seed}"
+    assert scores.best.val is not None, f"seed {seed}"
+    assert scores.baseline.val.n == scores.best.val.n == 40, f"seed {seed}"
+    waves = [gate for gate in lived.events_of(GateDecided) if gate.evidence is not None]
+    assert all(gate.incumbent is not None for gate in waves), f"seed {seed}"
+
+
+def measured_first(home: House) -> House:
+    """Return the house with a setting that could force a change in, if anything proposed one."""
+    optimizer = msgspec.structs.replace(home.plan.optimizer, skill_aware=SkillAwareSettings(accept="force"))
+    return home.but(plan=msgspec.structs.replace(home.plan, optimizer=optimizer))
+
+
+def test_a_score_that_is_looked_at_before_the_first_gate_is_measured_first() -> None:
+    home = house(2, val=20).but(gate=ALIKE)
+    for early in (
+        measured_first(home),
+        home.but(plan=msgspec.structs.replace(home.plan, stop=StopSettings(target=1.0))),
+        home.but(gate=GateSettings(rule="strict")),
+    ):
+        assert live(early).events_of(PhaseBegan)[0].path == "start/baseline/val"
+
+
+def test_a_seed_skill_that_is_right_everywhere_ends_the_run_after_one_pass_of_train() -> None:
+    home = house(2, train_size=12, val=20, epochs=3)
+    perfect = Skill.from_text(SEED_SKILL + "".join(f"\n- {rule.sentence}" for rule in RULES.rules) + "\n")
+    lived = live(home.but(gate=ALIKE, plan=msgspec.structs.replace(home.plan, seed_skill=perfect)))
+    assert lived.error is None
+    assert (lived.summary.stop_reason, lived.summary.steps) == ("solved", 2)
+    assert lived.summary.scores.baseline.val is not None
+    assert lived.summary.scores.baseline.val.hard == 1.0
+
+
+def test_a_cap_is_spent_on_the_skill_before_it_is_spent_on_the_report() -> None:
+    home = house(4, val=40, epochs=1, test=0).but(gate=ALIKE)
+    whole = live(home)
+    end = [event.usage.calls for event in whole.events_of(PhaseEnded) if event.path.startswith("end/")]
+    capped = live(home.at_once(7, calls=whole.summary.usage.total.calls - sum(end)))
+    assert sum(end) > 0
+    assert isinstance(capped.error, BudgetReachedError)
+    assert capped.records == whole.records
+    assert capped.summary.scores.baseline.val is None
