@@ -38,12 +38,14 @@ class _Arm(msgspec.Struct, frozen=True):
 
 _ARMS = (
     _Arm("default"),
-    _Arm("no edit budget", ("optimizer.schedule=unlimited",)),
+    _Arm("no edit budget", ("optimizer.budget_control=none",)),
+    _Arm("strict gate", ("gate.rule=strict",)),
     _Arm("no gate", ("gate.rule=force",)),
     _Arm("failures only", ("reflect.failures_only=true",)),
-    _Arm("no ledger", ("optimizer.ledger=false",)),
+    _Arm("no ledger", ("reflect.ledger=false",)),
     _Arm("no slow update", ("optimizer.slow_update.enabled=false",)),
     _Arm("no meta skill", ("optimizer.meta_skill=false",)),
+    _Arm("no slow, no meta", ("optimizer.slow_update.enabled=false", "optimizer.meta_skill=false")),
 )
 
 

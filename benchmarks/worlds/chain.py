@@ -1,8 +1,9 @@
-"""The longest chain of dependent calls of a run: how long it would take if there were any number of slots.
+"""The longest chain of dependent calls of a run: how long it takes with any number of slots; and all phases in turn.
 Owns which phase needs which other's answers; refuses to know how long the run took."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 
 import msgspec
@@ -28,8 +29,10 @@ def longest_chain(events: Iterable[Event], latency: Mapping[str, float]) -> Chai
     """Return the longest chain of a run whose models take these seconds, by role, for every answer.
 
     The calls of a phase wait for nothing but the phases before it; a phase whose answers were all known adds nothing.
-    Three phases wait for less. The first step's rollouts need no baseline: only its gate does. The test of the seed
-    skill needs nothing, and that of the last skill does not need the test of the best.
+    A wave of a gate waits for the evidence of the one before it, and an accepted skill's fresh trials for the verdict:
+    that is the gate's nature, so they are links of the chain. What an epoch's end asks is, too, one after the other.
+    Some phases wait for less. The first step's rollouts need no baseline: only its gate does. What the end asks of the
+    seed skill needs nothing, and the test of the last skill does not need that of the best.
     """
     baseline = trunk = longest = _NONE
     for event in events:
@@ -40,11 +43,21 @@ def longest_chain(events: Iterable[Event], latency: Mapping[str, float]) -> Chai
         if part == "start":
             baseline = baseline.plus(took)
         elif part == "end":
-            longest = _longer(longest, (_NONE if phase == "baseline/test" else trunk).plus(took))
+            longest = _longer(longest, (_NONE if phase.startswith("baseline/") else trunk).plus(took))
         else:
-            needed = _longer(trunk, baseline) if phase.endswith("/val") else trunk
-            trunk = needed.plus(took)
+            trunk = (_longer(trunk, baseline) if _decides(phase) else trunk).plus(took)
     return _longer(longest, _longer(trunk, baseline))
+
+
+def in_turn(events: Iterable[Event], latency: Mapping[str, float], slots: int) -> float:
+    """Return the seconds of all phases, one after the other, each in as many rounds as so many slots need for it."""
+    phases = [event for event in events if isinstance(event, PhaseEnded) and event.usage.calls]
+    return sum(latency[phase.role] * math.ceil(phase.usage.calls / slots) for phase in phases)
+
+
+def _decides(phase: str) -> bool:
+    """Say whether a phase is a gate's: it compares with the baseline."""
+    return phase.endswith("/val") or "/wave_" in phase
 
 
 def _longer(one: Chain, other: Chain) -> Chain:

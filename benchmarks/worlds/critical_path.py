@@ -1,4 +1,5 @@
 """Bar 3: the wall of a whole run over HTTP against its longest chain of dependent calls, and how busy the slots were.
+The chain knows no slots; where these bind, as at 8 workers, the detail also holds the wall against what they allow.
 Chain and utilisation count answers that the run used; what was guessed for nothing is told apart."""
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import msgspec
 
 from benchmarks.claims import Claim, Part, rounded, tell
 from benchmarks.workspace import folder, prepared, stub, write_project
-from benchmarks.worlds.chain import Chain, longest_chain
+from benchmarks.worlds.chain import Chain, in_turn, longest_chain
 from benchmarks.worlds.training import Trained, trained
 
 _TRAIN, _VAL, _TEST = 80, 40, 40
@@ -24,11 +25,16 @@ _BAR_WIDTH = 24
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
-    """The runs of one width; with fewer slots than work, no run can be faster than its work spread over them."""
+    """The runs of one width: seconds, and these over three bounds.
+
+    `chain` knows no slots; `ideal` is the chain, or all work spread evenly over the slots if that takes longer; no run
+    can be faster. `phases` is all phases in turn, as a run takes that begins nothing before the phase it belongs to.
+    """
 
     seconds: list[float]
     over_the_chain: float
     over_the_ideal: float
+    over_the_phases: float
     utilisation: float
     guessed_in_vain: int
 
@@ -78,12 +84,14 @@ def _run(config: Path, width: int, guesses: int, number: int) -> Trained:
 
 
 def _row(runs: list[Trained], width: int, chain: Chain) -> _Row:
+    phases = in_turn(runs[0].events, _LATENCY, width)
     seconds = statistics.median(run.seconds for run in runs)
     work = sum(_LATENCY[role] * calls for role, calls in runs[0].calls.items())
     return _Row(
         seconds=rounded(run.seconds for run in runs),
         over_the_chain=round(seconds / chain.seconds, 4),
         over_the_ideal=round(seconds / max(chain.seconds, work / width), 4),
+        over_the_phases=round(seconds / phases, 4),
         utilisation=round(work / (seconds * width), 4),
         guessed_in_vain=max(run.summary.usage.overhead.speculative for run in runs),
     )

@@ -6,14 +6,16 @@ Nothing is measured here: with fixed latencies and virtual time these are exact 
 from __future__ import annotations
 
 import itertools
+import sys
 
 import msgspec
 import pytest
 
-from benchmarks.worlds.chain import longest_chain
+from benchmarks.worlds.chain import in_turn, longest_chain
 from skillopt.domain.skill import Skill
 from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.memory import MemoryShelf
+from skillopt.phases.gate import GateSettings
 from skillopt.testing.faults import FaultPlan
 from skillopt.testing.worlds import hidden_rules_world
 from skillopt.train.plan import Plan
@@ -48,8 +50,28 @@ def hidden_rules(seed: int, *, optimizer_seconds: float, slots: int, speculation
 
 def over_the_chain(lived: Lived, optimizer_seconds: float) -> float:
     """Return how many times as long as its longest chain a run took."""
-    latency = {"target": TARGET_SECONDS, "optimizer": optimizer_seconds}
-    return lived.summary.wall_seconds / longest_chain(lived.events, latency).seconds
+    return lived.summary.wall_seconds / longest_chain(lived.events, latencies(optimizer_seconds)).seconds
+
+
+def latencies(optimizer_seconds: float) -> dict[str, float]:
+    return {"target": TARGET_SECONDS, "optimizer": optimizer_seconds}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("gate", [GateSettings(), GateSettings(rule="strict")], ids=lambda gate: gate.rule)
+def test_no_run_takes_longer_than_its_phases_one_after_the_other(gate: GateSettings, seed: int) -> None:
+    for slots, speculation in itertools.product((8, 24, 128), (0, 200)):
+        home = hidden_rules(seed, optimizer_seconds=4.0, slots=slots, speculation=speculation).but(gate=gate)
+        lived = live(home)
+        assert lived.error is None, f"seed {seed}"
+        wall, usage = lived.summary.wall_seconds, lived.summary.usage
+        work = TARGET_SECONDS * usage.target.calls + 4.0 * usage.optimizer.calls
+        chain = longest_chain(lived.events, latencies(4.0)).seconds
+        phases = in_turn(lived.events, latencies(4.0), slots)
+        said = f"{gate.rule}, seed {seed}, {slots} slots, {speculation} guesses: wall {wall:g} s, over the chain"
+        said += f" {wall / chain:.3f}, over chain or slots {wall / max(chain, work / slots):.3f}, in turn {phases:g} s"
+        sys.stdout.write(said + "\n")
+        assert wall <= phases + 1e-6, said
 
 
 @pytest.mark.parametrize("seed", SEEDS)
