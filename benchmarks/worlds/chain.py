@@ -31,8 +31,8 @@ def longest_chain(events: Iterable[Event], latency: Mapping[str, float]) -> Chai
     The calls of a phase wait for nothing but the phases before it; a phase whose answers were all known adds nothing.
     A wave of a gate waits for the evidence of the one before it, and an accepted skill's fresh trials for the verdict:
     that is the gate's nature, so they are links of the chain. What an epoch's end asks is, too, one after the other.
-    Some phases wait for less. The first step's rollouts need no baseline: only its gate does. What the end asks of the
-    seed skill needs nothing, and the test of the last skill does not need that of the best.
+    Some phases wait for less. The seed skill's scores need nothing, and only gates need them; the test of the last
+    skill does not need that of the best.
     """
     baseline = trunk = longest = _NONE
     for event in events:
@@ -40,10 +40,10 @@ def longest_chain(events: Iterable[Event], latency: Mapping[str, float]) -> Chai
             continue
         took = latency[event.role]
         part, _, phase = event.path.partition("/")
-        if part == "start":
+        if phase == "baseline/val":
             baseline = baseline.plus(took)
         elif part == "end":
-            longest = _longer(longest, (_NONE if phase.startswith("baseline/") else trunk).plus(took))
+            longest = _longer(longest, (_NONE if phase == "baseline/test" else trunk).plus(took))
         else:
             trunk = (_longer(trunk, baseline) if _decides(phase) else trunk).plus(took)
     return _longer(longest, _longer(trunk, baseline))

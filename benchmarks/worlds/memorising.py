@@ -1,5 +1,5 @@
 """Bar 15: the memorising world accepts nothing, and no optimizer prompt of any run holds anything of val or test.
-The prompts are those that the server received, over HTTP; the hidden-rules world is scanned, too."""
+The prompts are all that the server received of the optimizer, over HTTP, in both worlds and under both rules."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ _SIZES = (40, 20, 20)
 _MORE = {"train": {"epochs": 3, "batch_size": 10}}
 _SKILL = "# Settling cases\n\nPut the answer between answer tags.\n"
 _SEEDS = (1, 2, 3)
+_RULES = ("paired", "strict")
 _SLOTS = 24
 _REMEMBERED = 100_000
+_WORLDS = {"memorising": memorising_world, "hidden-rules": hidden_rules_world}
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
     """One run: what was accepted, what it scored, and what its optimizer was sent."""
 
+    rule: str
     seed: int
     accepts: int
     steps: int
@@ -40,10 +43,10 @@ class _Body(msgspec.Struct, frozen=True):
 
 
 def measure() -> Claim:
-    """Train in both worlds with a few seeds."""
+    """Train in both worlds, under each rule, with a few seeds."""
     rows = {
-        "memorising": [_run("memorising", memorising_world(seed, *_SIZES), seed) for seed in _SEEDS],
-        "hidden-rules": [_run("hidden-rules", hidden_rules_world(seed, *_SIZES), seed) for seed in _SEEDS],
+        brain: [_run(brain, world(seed, *_SIZES), seed, rule) for rule in _RULES for seed in _SEEDS]
+        for brain, world in _WORLDS.items()
     }
     found = sum(len(row.leaks) for each in rows.values() for row in each)
     return Claim(
@@ -58,13 +61,15 @@ def measure() -> Claim:
     )
 
 
-def _run(brain: str, world: WorldTasks, seed: int) -> _Row:
+def _run(brain: str, world: WorldTasks, seed: int, rule: str) -> _Row:
     with folder() as path, serve_in_thread(Settings(log_size=_REMEMBERED)) as server:
         config = write_world(path, server.url(brain), world, skill=_SKILL, more=_MORE)
-        run = trained(prepared(config, workspace="run", concurrency=_SLOTS, sets=(f"train.seed={seed}",)))
+        sets = (f"train.seed={seed}", f"gate.rule={rule}")
+        run = trained(prepared(config, workspace="run", concurrency=_SLOTS, sets=sets))
         prompts = [_text(request) for request in server.log(brain) if request.role == "optimizer"]
     best = run.summary.scores.best.test
     return _Row(
+        rule=rule,
         seed=seed,
         accepts=run.summary.accepts,
         steps=run.summary.steps,

@@ -8,6 +8,7 @@ import pytest
 from benchmarks.worlds.leaks import leaks
 from skillopt.domain.skill import Skill
 from skillopt.kernel.limits.terms import LimitSettings
+from skillopt.phases.gate import GateSettings
 from skillopt.testing.brains import BRAINS
 from skillopt.testing.conversation import BrainReply, Conversation
 from skillopt.testing.worlds import WorldTasks, hidden_rules_world, memorising_world
@@ -41,10 +42,14 @@ def in_world(brain: str, world: WorldTasks, seed: int, optimizer: Prompts) -> Ho
     return House(environment=environment, plan=plan, target_brain=brain, optimizer_brain=optimizer, limits=limits)
 
 
-@pytest.mark.parametrize("seed", range(1, 9))
-def test_nothing_is_learned_by_heart_and_nothing_of_val_or_test_is_shown(seed: int) -> None:
+RULES = (GateSettings(), GateSettings(rule="strict"), GateSettings(deterministic=True))
+
+
+@pytest.mark.parametrize("gate", RULES, ids=("paired", "strict", "alike"))
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_nothing_is_learned_by_heart_and_nothing_of_val_or_test_is_shown(seed: int, gate: GateSettings) -> None:
     prompts, world = Prompts("memorising"), memorising_world(seed, 40, 20, 20)
-    lived = live(in_world("memorising", world, seed, prompts))
+    lived = live(in_world("memorising", world, seed, prompts).but(gate=gate))
     assert lived.error is None, f"seed {seed}"
     assert (lived.summary.accepts, lived.best) == (0, SEED_SKILL), f"seed {seed}"
     assert len(prompts.shown) >= lived.summary.steps, f"seed {seed}"
@@ -52,10 +57,11 @@ def test_nothing_is_learned_by_heart_and_nothing_of_val_or_test_is_shown(seed: i
     assert list(leaks(prompts.shown, world.train)), "the search finds what is there"
 
 
+@pytest.mark.parametrize("gate", RULES, ids=("paired", "strict", "alike"))
 @pytest.mark.parametrize("seed", range(1, 6))
-def test_the_hidden_rules_are_found_without_a_look_at_val_or_test(seed: int) -> None:
+def test_the_hidden_rules_are_found_without_a_look_at_val_or_test(seed: int, gate: GateSettings) -> None:
     prompts, world = Prompts("hidden-rules"), hidden_rules_world(seed)
-    lived = live(in_world("hidden-rules", world, seed, prompts))
+    lived = live(in_world("hidden-rules", world, seed, prompts).but(gate=gate))
     test = lived.summary.scores.best.test
     assert test is not None
     assert test.hard == 1.0, f"seed {seed}"
