@@ -11,7 +11,8 @@ from benchmarks.gates.mixed import World, note
 from skillopt.domain.evidence.course import Finding
 from skillopt.domain.evidence.paired import paired
 from skillopt.domain.evidence.terms import Terms as GateTerms
-from skillopt.domain.progress.state import Standing, TrainState
+from skillopt.domain.progress.standing import Standing
+from skillopt.domain.progress.state import TrainState
 from skillopt.domain.seeds import Dice, dice
 from skillopt.domain.skill import Edit, EditOp, Skill, apply
 from skillopt.domain.verdicts import Accept

@@ -30,7 +30,7 @@ from skillopt.phases.reflect import ReflectSettings
 from skillopt.testing.brains import brain_named
 from skillopt.testing.scenario import parse_scenario
 from skillopt.train.pruning.settings import PruneSettings
-from skillopt.train.settings import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
+from skillopt.train.settings import OptimizerSettings, SearchSettings, StopSettings, TestedSkill, TrainSettings
 
 _NO_PART_OF_A_PLAN = ("limits", "prune", "retry")
 _DECIDES_NOTHING = ("api_key", "headers", "price", "login", "client_id", "scope", "allow_hosts", "folder")
@@ -143,6 +143,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     optimizer: How the skill is changed, and how much in a step.
     gate: When a change is kept.
     judge: How answers to tasks with a rubric are judged.
+    search: Whether several skills are improved side by side.
     stop: What ends a run before its last step.
     test: Which skills are scored on the test tasks at the end; it decides nothing.
     prune: How `skillopt prune` decides that a passage does nothing.
@@ -160,6 +161,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     optimizer: OptimizerSettings = OptimizerSettings()
     gate: GateSettings = GateSettings()
     judge: JudgeSettings = JudgeSettings()
+    search: SearchSettings = SearchSettings()
     stop: StopSettings = StopSettings()
     test: tuple[TestedSkill, ...] = ("initial", "best", "last")
     prune: PruneSettings = PruneSettings()

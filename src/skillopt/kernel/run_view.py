@@ -15,6 +15,8 @@ from skillopt.kernel.events import (
     EditFact,
     EpochCompared,
     EpochEnded,
+    FrontierMerged,
+    FrontierStood,
     GateDecided,
     Measured,
     MetaSkillWritten,
@@ -35,9 +37,10 @@ from skillopt.kernel.events import (
 
 
 class StepView(msgspec.Struct, frozen=True, kw_only=True):
-    """One step, as far as it has come."""
+    """One step, as far as it has come; `parent` is the origin of the skill it started from."""
 
     began: StepBegan
+    parent: str = "initial_skill"
     batches: tuple[BatchGraded, ...] = ()
     patches: tuple[PatchProposed, ...] = ()
     decision: BudgetDecided | None = None
@@ -84,6 +87,38 @@ class EpochView(msgspec.Struct, frozen=True, kw_only=True):
     ended: EpochEnded | None = None
 
 
+class MergeView(msgspec.Struct, frozen=True, kw_only=True):
+    """Two skills put together, and what the gate said."""
+
+    merged: FrontierMerged
+    gate: GateDecided | None = None
+
+
+class SearchView(msgspec.Struct, frozen=True, kw_only=True):
+    """How the frontier stood before each step and at the end, and what was put together."""
+
+    stood: tuple[FrontierStood, ...] = ()
+    merges: tuple[MergeView, ...] = ()
+
+    def parent_of(self, step: int) -> str | None:
+        """Return the origin of the skill that a step starts from; None where there is no choice."""
+        last = self.stood[-1] if self.stood else None
+        return last.parent if last is not None and last.step == step and last.parent else None
+
+    def after(self, event: FrontierStood | FrontierMerged) -> SearchView:
+        """Return the view after one more event."""
+        if isinstance(event, FrontierStood):
+            return msgspec.structs.replace(self, stood=(*self.stood, event))
+        return msgspec.structs.replace(self, merges=(*self.merges, MergeView(merged=event)))
+
+    def decided(self, gate: GateDecided) -> SearchView:
+        """Return the view after a verdict, which may be on the last two that were put together."""
+        if not self.merges or self.merges[-1].merged.origin != gate.origin:
+            return self
+        settled = msgspec.structs.replace(self.merges[-1], gate=gate)
+        return msgspec.structs.replace(self, merges=(*self.merges[:-1], settled))
+
+
 class RunView(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that reports, consoles and dashboards show of a run."""
 
@@ -98,6 +133,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     judged: Agreement | None = None
     compared: tuple[PairsCompared, ...] = ()
     phase: PhaseBegan | None = None
+    search: SearchView = SearchView()
     warnings: tuple[str, ...] = ()
     tried: tuple[PassagesTried, ...] = ()
     pruned: PruneDecided | None = None

@@ -18,6 +18,8 @@ from skillopt.kernel.events import (
     EpochCompared,
     EpochEnded,
     Event,
+    FrontierMerged,
+    FrontierStood,
     GateDecided,
     Measured,
     MetaSkillWritten,
@@ -88,11 +90,19 @@ def fold(view: RunView, event: Event) -> RunView:
         case Measured() | AnswersJudged() | PairsCompared():
             return _measured(view, event)
         case StepBegan():
-            return replace(view, steps=(*view.steps, StepView(began=event)))
-        case Warned() | PassagesTried() | PruneDecided():
+            return replace(view, steps=(*view.steps, StepView(began=event, parent=_parent(view, event))))
+        case Warned() | PassagesTried() | PruneDecided() | FrontierStood() | FrontierMerged():
             return _told(view, event)
         case _:
             return _epoch_event(view, event) if isinstance(event, _OfEpoch) else _step_event(view, event)
+
+
+def _parent(view: RunView, step: StepBegan) -> str:
+    """Return where the skill came from that a step starts from: as was drawn, or as the last one left it."""
+    drawn, standing = view.search.parent_of(step.step), view.standing
+    if drawn is not None:
+        return drawn
+    return "initial_skill" if standing is None else standing.current_origin
 
 
 def _phase_ended(view: RunView, event: PhaseEnded) -> RunView:
@@ -125,7 +135,7 @@ def _measured(view: RunView, event: Measured | AnswersJudged | PairsCompared) ->
     return _in_step(seen, msgspec.structs.replace(step, measured=event)) if step.owns(event.label) else seen
 
 
-def _told(view: RunView, event: Warned | PassagesTried | PruneDecided) -> RunView:
+def _told(view: RunView, event: Warned | PassagesTried | PruneDecided | FrontierStood | FrontierMerged) -> RunView:
     replace = msgspec.structs.replace
     match event:
         case Warned():
@@ -134,6 +144,8 @@ def _told(view: RunView, event: Warned | PassagesTried | PruneDecided) -> RunVie
             return replace(view, tried=(*view.tried, event))
         case PruneDecided():
             return replace(view, pruned=event)
+        case FrontierStood() | FrontierMerged():
+            return replace(view, search=view.search.after(event))
 
 
 def _step_event(view: RunView, event: _OfStep | RunEnded) -> RunView:
@@ -142,6 +154,8 @@ def _step_event(view: RunView, event: _OfStep | RunEnded) -> RunView:
         return replace(view, ended=event, phase=None)
     if isinstance(event, GateDecided) and _between_steps(view):
         return _in_epoch(view, replace(_epoch(view), gate=event))
+    if isinstance(event, GateDecided):
+        view = replace(view, search=view.search.decided(event))
     return _in_step(view, _step_after(view, view.steps[-1], event))
 
 

@@ -29,6 +29,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True):
     step: int
     epoch: int
     step_in_epoch: int
+    parent_origin: str
     tokens: dict[str, UsageRow]
     rollout_hard: float | None
     rollout_soft: float | None
@@ -96,6 +97,7 @@ def _record(view: RunView, step: StepView) -> StepRecord:
         step=began.step,
         epoch=began.epoch,
         step_in_epoch=began.step_in_epoch,
+        parent_origin=step.parent,
         tokens={stage: UsageRow.of(usage) for stage, usage in sorted(step.usage.items())},
         rollout_hard=average([row.hard for row in graded]),
         rollout_soft=average([row.soft for row in graded]),

@@ -17,6 +17,7 @@ async def train(plan: Plan, lab: Lab, run: Run) -> TrainState:
         if reason is not None:
             break
         with run.span(step.origin):
+            state = lab.choose(plan, step, state)
             graded = await lab.rollout(plan, step, state.skill)
             proposals = await lab.reflect(plan, step, state.skill, graded, state.memory)
             merged = await lab.aggregate(plan, step, state.skill, proposals, state.memory)

@@ -13,7 +13,7 @@ from skillopt.domain.progress.batches import BatchSpec, epoch_batches, seeded_ba
 from skillopt.domain.progress.state import Step, TrainState
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task, TaskSet
-from skillopt.train.settings import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
+from skillopt.train.settings import OptimizerSettings, SearchSettings, StopSettings, TestedSkill, TrainSettings
 
 _PATIENCE_WITH_SILENCE = 3
 
@@ -29,6 +29,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     drawn: bool = False
     train: TrainSettings = TrainSettings()
     optimizer: OptimizerSettings = OptimizerSettings()
+    search: SearchSettings = SearchSettings()
     stop: StopSettings = StopSettings()
     test: tuple[TestedSkill, ...] = ("initial", "best", "last")
 
@@ -84,6 +85,12 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def reflects(self, step: Step) -> bool:
         """Whether a step can come to anything: it may change the skill, or remind of what the skill has."""
         return self.edit_budget(step) != 0 or bool(self.optimizer.skill_aware.kinds)
+
+    def merges_after(self, step: Step) -> bool:
+        """Say whether two skills of the frontier are put together after this step."""
+        every = self.search.merge_every
+        due = step.closes_epoch if every is None else every > 0 and step.number % every == 0
+        return self.search.several and due
 
     def stop_reason(self, state: TrainState) -> str | None:
         """Return why the run should end now, or None; raises when it makes no sense to go on."""

@@ -89,6 +89,28 @@ class OptimizerSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         )
 
 
+class SearchSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Config section `search`: whether several skills are improved side by side.
+
+    frontier: How many skills, each best on some val tasks, a step may start from; 1 is the last accepted one only.
+    merge_every: After how many steps two of them are put together and gated; null: at an epoch's end, 0: never.
+    """
+
+    frontier: int = 1
+    merge_every: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.frontier < 1:
+            raise ValueError("search.frontier must be at least 1")
+        if self.merge_every is not None and self.merge_every < 0:
+            raise ValueError("search.merge_every must be 0 or more, or null")
+
+    @property
+    def several(self) -> bool:
+        """Whether there is a choice where a step starts."""
+        return self.frontier > 1
+
+
 class StopSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Config section `stop`: what ends a run before its last step.
 

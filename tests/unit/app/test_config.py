@@ -123,6 +123,8 @@ VARIED = {
     "gate.deterministic": "true",
     "gate.guard": "block",
     "gate.small_val": "strict",
+    "search.frontier": "3",
+    "search.merge_every": "2",
     "stop.when": "never",
     "stop.patience": "3",
     "stop.target": "0.9",

@@ -17,9 +17,12 @@ from skillopt.kernel.events import (
     EpochCompared,
     EpochEnded,
     Event,
+    FrontierMerged,
+    FrontierStood,
     GateDecided,
     Mean,
     Measured,
+    MemberFact,
     MetaSkillWritten,
     NotesTaken,
     PairFact,
@@ -100,6 +103,12 @@ EXAMPLES: dict[type[Any], Event] = {
     AnswersJudged: AnswersJudged(path="p/judge", agreement=Agreement(answers=3, compared=2, disagreed=0.5)),
     CandidateBisected: CandidateBisected(
         origin="step_0001", kept="step_0001a", tried=("step_0001a", "step_0001b"), made=MADE
+    ),
+    FrontierStood: FrontierStood(
+        step=1, parent="s", members=(MemberFact(origin="s", skill_digest="s", score=None, best_on=0),)
+    ),
+    FrontierMerged: FrontierMerged(
+        origin="merge_step_0001", better="s", better_digest="s", other="t", other_digest="t", made=MADE
     ),
     StepEnded: StepEnded(
         step=1,

@@ -9,7 +9,7 @@ from skillopt.domain.scores import Metric, Score, Scoreboard, Scored
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task, TaskSet
 from skillopt.train.plan import Plan
-from skillopt.train.settings import OptimizerSettings, StopSettings, TrainSettings
+from skillopt.train.settings import OptimizerSettings, SearchSettings, StopSettings, TrainSettings
 
 
 def plan(count: int = 10, /, **settings: object) -> Plan:
@@ -174,3 +174,24 @@ def test_drawn_tasks_stay_in_their_microbatches() -> None:
 def test_a_step_that_can_come_to_nothing_is_not_reflected_on(optimizer: dict[str, object], *, reflects: bool) -> None:
     given = plan(optimizer=msgspec.convert({"min_edit_budget": 0, **optimizer}, OptimizerSettings))
     assert given.reflects(given.step(1)) is reflects
+
+
+@pytest.mark.parametrize(
+    ("search", "steps"),
+    [
+        (SearchSettings(), []),
+        (SearchSettings(merge_every=1), []),
+        (SearchSettings(frontier=2), [2, 4]),
+        (SearchSettings(frontier=2, merge_every=3), [3]),
+        (SearchSettings(frontier=2, merge_every=0), []),
+    ],
+)
+def test_after_which_steps_two_skills_are_put_together(search: SearchSettings, steps: list[int]) -> None:
+    one = plan(search=search, train=TrainSettings(epochs=2, batch_size=5))
+    assert [step.number for step in one.steps() if one.merges_after(step)] == steps
+
+
+@pytest.mark.parametrize("wrong", [{"frontier": 0}, {"frontier": 2, "merge_every": -1}])
+def test_a_frontier_of_nobody_and_merges_before_the_first_step_are_refused(wrong: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=r"search\."):
+        SearchSettings(**wrong)

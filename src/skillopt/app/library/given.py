@@ -103,6 +103,7 @@ def prepared_from(given: Given, *, trains: bool) -> Prepared:
         drawn=trains and members.draws is not None,
         train=config.train,
         optimizer=config.optimizer,
+        search=config.search,
         stop=config.stop,
         test=config.test,
     )

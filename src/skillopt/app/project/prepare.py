@@ -81,6 +81,7 @@ def prepare(
         tasks=tasks,
         train=config.train,
         optimizer=config.optimizer,
+        search=config.search,
         stop=config.stop,
         test=config.test,
     )

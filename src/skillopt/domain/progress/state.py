@@ -6,20 +6,12 @@ from __future__ import annotations
 import msgspec
 
 from skillopt.domain.evidence.course import Finding
+from skillopt.domain.progress.frontier import Frontier
 from skillopt.domain.progress.memory import Fate, Memory, Pattern, Tried, TriedChange
+from skillopt.domain.progress.standing import Standing
 from skillopt.domain.scores import Metric, Scoreboard
 from skillopt.domain.skill import Candidate, Change, Skill
 from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict, strict
-
-
-class Standing(msgspec.Struct, frozen=True, kw_only=True):
-    """A skill, how it did on val, and where it came from; `fresh` says that these trials did not choose it."""
-
-    skill: Skill
-    board: Scoreboard
-    origin: str
-    step: int = 0
-    fresh: bool = True
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,6 +81,7 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
     incumbent: Standing
     best: Standing
     metric: Metric
+    frontier: Frontier = Frontier()
     memory: Memory = Memory()
     steps_done: int = 0
     since_accept: int = 0
@@ -98,10 +91,11 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
     epoch_skill: Skill | None = None
 
     @classmethod
-    def begin(cls, skill: Skill, baseline: Scoreboard, metric: Metric) -> TrainState:
-        """Return the state before the first step."""
+    def begin(cls, skill: Skill, baseline: Scoreboard, metric: Metric, width: int = 1) -> TrainState:
+        """Return the state before the first step, with a frontier that may become so wide."""
         standing = Standing(skill=skill, board=baseline, origin="initial_skill")
-        return cls(incumbent=standing, best=standing, metric=metric)
+        frontier = Frontier(width=width, members=(standing,))
+        return cls(incumbent=standing, best=standing, metric=metric, frontier=frontier)
 
     @property
     def skill(self) -> Skill:
@@ -110,13 +104,11 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
 
     def after(self, outcome: StepOutcome) -> TrainState:
         """Return the state after a step: only an accepted candidate leaves a trace in the skill."""
-        accepted = self._accepted(outcome)
-        verdict = outcome.gated.verdict
-        new_best = accepted is not None and isinstance(verdict, Accept) and verdict.new_best
+        gated = outcome.gated
+        accepted = gated.standing(outcome.candidate, outcome.origin, outcome.step.number)
+        held = self if accepted is None else self._holding(accepted, outcome.candidate, gated.verdict)
         return msgspec.structs.replace(
-            self,
-            incumbent=self.incumbent if accepted is None else accepted,
-            best=accepted if accepted is not None and new_best else self.best,
+            held,
             memory=self.memory.after(_tried(outcome)),
             steps_done=self.steps_done + 1,
             since_accept=self.since_accept + 1 if accepted is None else 0,
@@ -128,14 +120,22 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
     def taking(self, candidate: Candidate, gated: Gated, *, origin: str, step: int) -> TrainState:
         """Return the state after a gate between two steps: an accepted candidate takes the incumbent's place."""
         standing = gated.standing(candidate, origin, step)
-        if standing is None:
+        return self if standing is None else self._holding(standing, candidate, gated.verdict)
+
+    def starting_from(self, standing: Standing) -> TrainState:
+        """Return the state with another standing as incumbent; what the last one passed is not its own."""
+        if standing.skill.digest == self.skill.digest:
             return self
-        best = standing if isinstance(gated.verdict, Accept) and gated.verdict.new_best else self.best
-        return msgspec.structs.replace(self, incumbent=standing, best=best, since_accept=0, passed=frozenset())
+        return msgspec.structs.replace(self, incumbent=standing, passed=frozenset())
+
+    def trying(self, union: Skill) -> TrainState:
+        """Return the state that knows this union of two members, so that it is not gated twice."""
+        return msgspec.structs.replace(self, frontier=self.frontier.trying(union))
 
     def wearing(self, skill: Skill) -> TrainState:
         """Return the state with the incumbent's document written differently, which a model does not see."""
-        return msgspec.structs.replace(self, incumbent=msgspec.structs.replace(self.incumbent, skill=skill))
+        worn = msgspec.structs.replace(self.incumbent, skill=skill)
+        return msgspec.structs.replace(self, incumbent=worn, frontier=self.frontier.wearing(worn))
 
     def remembering(self, advice: str) -> TrainState:
         """Return the state at the end of an epoch: the skill it is compared by later, the advice for the next one."""
@@ -152,9 +152,25 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
         chosen = msgspec.structs.replace(incumbent, fresh=False)  # these trials have just chosen it
         return msgspec.structs.replace(self, best=chosen)
 
-    @staticmethod
-    def _accepted(outcome: StepOutcome) -> Standing | None:
-        return outcome.gated.standing(outcome.candidate, outcome.origin, outcome.step.number)
+    def _holding(self, standing: Standing, candidate: Candidate, verdict: Verdict) -> TrainState:
+        """Return the state with an accepted candidate in the incumbent's place, as best too where the gate says so.
+
+        One that overtook the best without being compared with it was chosen by its own trials.
+        """
+        edits = (*self.incumbent.edits, *(each.edit for each in candidate.applied))
+        accepted = msgspec.structs.replace(standing, edits=edits)
+        best = self.best
+        if isinstance(verdict, Accept) and verdict.new_best:
+            chosen_by_score = self.incumbent.skill.rendered_digest != best.skill.rendered_digest
+            best = accepted = msgspec.structs.replace(accepted, fresh=accepted.fresh and not chosen_by_score)
+        return msgspec.structs.replace(
+            self,
+            incumbent=accepted,
+            best=best,
+            frontier=self.frontier.entered(accepted, best, self.metric),
+            since_accept=0,
+            passed=frozenset(),
+        )
 
     def _passed(self, train: Scoreboard) -> frozenset[str]:
         """The train tasks answered right since the last accept; one failure starts the count again."""

@@ -16,6 +16,7 @@ from skillopt.kernel.events.of_run import (
     SkillKept,
     Warned,
 )
+from skillopt.kernel.events.of_search import FrontierMerged, FrontierStood, MemberFact
 from skillopt.kernel.events.of_step import (
     BatchGraded,
     BudgetDecided,
@@ -37,6 +38,7 @@ Event = (
     | PhaseEnded
     | AnswersJudged
     | Measured
+    | FrontierStood
     | StepBegan
     | BatchGraded
     | PatchProposed
@@ -46,6 +48,7 @@ Event = (
     | PairsCompared
     | NotesTaken
     | GateDecided
+    | FrontierMerged
     | StepEnded
     | PassagesTried
     | PruneDecided
@@ -68,10 +71,13 @@ __all__ = [
     "EpochCompared",
     "EpochEnded",
     "Event",
+    "FrontierMerged",
+    "FrontierStood",
     "GateDecided",
     "GateEvidence",
     "Mean",
     "Measured",
+    "MemberFact",
     "MetaSkillWritten",
     "NotesTaken",
     "PairFact",

@@ -13,7 +13,8 @@ from skillopt.domain.evidence.paired import paired
 from skillopt.domain.evidence.signs import signs
 from skillopt.domain.evidence.terms import Terms
 from skillopt.domain.evidence.values import values
-from skillopt.domain.progress.state import Gated, Standing
+from skillopt.domain.progress.standing import Standing
+from skillopt.domain.progress.state import Gated
 from skillopt.domain.scores import Metric, MetricName, Scoreboard, Scored
 from skillopt.domain.skill import Skill
 from skillopt.domain.verdicts import Accept, Inconclusive, Reject, Verdict
@@ -48,11 +49,12 @@ class Told(TypedDict):
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """Whom a candidate is compared with, and in which number."""
+    """Whom a candidate is compared with, and in which number; `whole` says that later ones compare it task by task."""
 
     metric: Metric
     incumbent: Standing
     best: Standing
+    whole: bool = False
 
     def told(self, *, candidate: float | None = None, n: int = 0, calls: int = 0) -> Told:
         """Return what a verdict tells of this comparison."""
@@ -90,7 +92,12 @@ async def compare(settings: GateSettings, val: Val, terms: Terms, skill: Skill, 
     if finding.kind != "accept":
         kind = Reject if finding.kind == "reject" else Inconclusive
         return Gated(verdict=kind(reason=worded(finding), **told), board=board, finding=finding)
-    waits = settings.deterministic and calls < len(val.task_ids) and any(score.hard < 1.0 for score in board.scores)
+    waits = (
+        settings.deterministic
+        and not compared.whole
+        and calls < len(val.task_ids)
+        and any(score.hard < 1.0 for score in board.scores)
+    )
     bar = board if waits else await val.whole(skill)
     verdict = _accepted(finding, bar, compared, told)
     return Gated(verdict=verdict, board=board, bar=bar, finding=finding)

@@ -15,6 +15,7 @@ from skillopt.kernel.events import (
     EditFact,
     EpochEnded,
     Event,
+    FrontierMerged,
     GateDecided,
     Measured,
     RunEnded,
@@ -61,7 +62,10 @@ Pages = dict[str, tuple[Line, ...]]
 
 
 class Blame(msgspec.Struct, frozen=True, kw_only=True):
-    """The skills of a run by digest, line by line, as far as the run has come."""
+    """The skills of a run by digest, line by line, as far as the run has come.
+
+    `lender` is the skill whose lines are put into another one, until a gate has spoken on that.
+    """
 
     pages: dict[str, Pages] = {}
     origins: dict[str, Origin] = {}
@@ -71,6 +75,7 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True):
     failed: frozenset[str] = frozenset()
     edits: tuple[EditFact, ...] = ()
     last: str = ""
+    lender: str = ""
 
 
 def blame_of(events: Iterable[Event]) -> Blame:
@@ -94,8 +99,10 @@ def _after(blame: Blame, event: Event) -> Blame:
         case CandidateMade():
             applied = tuple(edit for edit in event.edits if edit.status == "applied")
             return replace(blame, edits=applied)
+        case FrontierMerged():
+            return replace(blame, lender=event.other_digest)
         case GateDecided():
-            return _decided(blame, event)
+            return replace(_decided(blame, event), lender="")
         case _:
             return _ended(blame, event)
 
@@ -160,11 +167,21 @@ def _is_kept(blame: Blame, pages: Pages) -> bool:
 def _lines(blame: Blame, before: Sequence[Line], file: str, whole: str, origin: Origin) -> tuple[Line, ...]:
     texts = _texts(whole)
     edits = [edit for edit in blame.edits if edit.file == file]
+    lent = {line.text: line for line in _page(blame, blame.lender, file) if line.text.strip()}
     places = carried([line.text for line in before], texts)
     return tuple(
-        _new_line(blame, edits, number, text, origin) if place is None else before[place]
+        before[place]
+        if place is not None
+        else lent[text]
+        if text in lent
+        else _new_line(blame, edits, number, text, origin)
         for number, (text, place) in enumerate(zip(texts, places, strict=True), start=1)
     )
+
+
+def _page(blame: Blame, digest: str, file: str) -> tuple[Line, ...]:
+    pages = blame.pages.get(digest)
+    return () if pages is None or file not in pages else pages[file]
 
 
 def _new_line(blame: Blame, edits: Sequence[EditFact], number: int, text: str, origin: Origin) -> Line:

@@ -74,6 +74,8 @@ def walk(setup: Setup, course: Course, start: Begun) -> Walked:
             calls += epoch_calls(setup, course, step.epoch)
             if setup.plan.optimizer.slow_update.enabled and step.epoch > 1 and course.stops and place.accepts:
                 _changed(place)  # while tasks fail, guidance is as good a change as any
+        if setup.plan.merges_after(step) and course.accepts > 1:
+            calls += gate_calls(setup)
         steps += 1
     calls += test_calls(setup, changed=start.accepts + course.accepts * (steps > 0) > 0)
     for verb, count in start.asked.items():

@@ -13,7 +13,7 @@ from skillopt.domain.progress.state import Gated, Part, TrainState
 from skillopt.domain.skill import Candidate, Edit, apply
 from skillopt.domain.verdicts import Accept, Reject
 from skillopt.kernel.events import CandidateBisected, CandidateMade
-from skillopt.train.lab.parts import Parts, candidate_made
+from skillopt.train.lab.parts import Parts, Teller, candidate_made
 from skillopt.train.plan import Plan
 
 
@@ -32,8 +32,10 @@ class Bisecting:
     as if it had not been stopped.
     """
 
-    def __init__(self, parts: Parts, gate: Gate) -> None:
+    def __init__(self, parts: Parts, teller: Teller, gate: Gate) -> None:
         self._run = parts.run
+        self._optimizer = parts.optimizer
+        self._teller = teller
         self._settings = parts.gate
         self._gate = gate
 
@@ -58,7 +60,10 @@ class Bisecting:
         return kept
 
     async def _part(self, plan: Plan, origin: str, edits: Sequence[Edit], state: TrainState) -> Gated:
-        part = Part(origin=origin, candidate=apply(state.skill, edits))
+        may = self._optimizer
+        half = apply(state.skill, edits, edit_scripts=may.edit_scripts, edit_description=may.edit_description)
+        self._teller.keep(half.skill)
+        part = Part(origin=origin, candidate=half)
         gated = await self._gate(plan, origin, part.candidate, state)
         return msgspec.structs.replace(gated, part=part)
 

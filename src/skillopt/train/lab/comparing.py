@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import msgspec
 
 from skillopt.domain.judging import Unassessed, Unjudged
-from skillopt.domain.progress.state import Gated, Standing
+from skillopt.domain.progress.standing import Standing
+from skillopt.domain.progress.state import Gated
 from skillopt.domain.rollouts import Answered, Rollout
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task

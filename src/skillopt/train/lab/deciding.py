@@ -10,7 +10,8 @@ import msgspec
 
 from skillopt.domain.evidence.alpha import Spending
 from skillopt.domain.evidence.terms import Terms
-from skillopt.domain.progress.state import Gated, Standing, TrainState, action_of
+from skillopt.domain.progress.standing import Standing
+from skillopt.domain.progress.state import Gated, TrainState, action_of
 from skillopt.domain.scores import Scoreboard
 from skillopt.domain.seeds import dice
 from skillopt.domain.skill import Candidate, Skill
@@ -48,11 +49,11 @@ class Deciding:
     def can_wait(self, plan: Plan) -> bool:
         """Say whether the seed skill needs no score on val before the first gate: it asks for what it compares.
 
-        That takes answers that do not vary, and that nothing but gates looks at the score before the end.
+        That takes answers that do not vary, and that nothing but gates looks at the score before the end: a frontier does.
         """
         forced = "force" in {plan.optimizer.slow_update.accept, plan.optimizer.skill_aware.accept}
         alike = self._settings.rule == "paired" and self._settings.deterministic
-        return alike and not forced and plan.stop.target is None
+        return alike and not forced and plan.stop.target is None and not plan.search.several
 
     async def baseline(self, plan: Plan) -> Scoreboard:
         """Return how the seed skill does on val; it is measured when this is first asked."""
@@ -81,7 +82,9 @@ class Deciding:
     ) -> Gated:
         """Decide whether the candidate, named by its origin, takes the incumbent's place; forced, it is measured."""
         settings = msgspec.structs.replace(self._settings, rule="force") if forced else self._settings
-        compared = Compared(metric=settings.compared, incumbent=state.incumbent, best=state.best)
+        compared = Compared(
+            metric=settings.compared, incumbent=state.incumbent, best=state.best, whole=plan.search.several
+        )
         terms = self._terms(plan)
         gated = await gate(settings, _Val(self, plan, origin, candidate.skill), terms, candidate, compared)
         if not forced:

@@ -50,6 +50,8 @@ class Hinting:
                 self._run.ahead(self._measuring.works(chosen[name], plan.tasks.test))
 
     def _next_with(self, plan: Plan, step: Step, skill: Skill) -> None:
+        if plan.search.several:
+            return  # who is improved next depends on what the gate is still to say
         if step.number < step.total:
             self._run.hint(self._measuring.works(skill, plan.tasks_of(plan.step(step.number + 1))))
         elif "best" in plan.test or "last" in plan.test:

@@ -20,6 +20,7 @@ from skillopt.train.lab.noting import Noting
 from skillopt.train.lab.parts import Parts, Teller
 from skillopt.train.lab.proposing import Proposing
 from skillopt.train.lab.remembering import Remembering
+from skillopt.train.lab.searching import Searching
 from skillopt.train.plan import Plan
 
 
@@ -39,10 +40,12 @@ class Lab:
         deciding = Deciding(parts, self.measuring)
         noting = Noting(parts, teller, deciding)
         self.remind = noting.remind
-        self.gate = Bisecting(parts, deciding.gate).gate
+        self.gate = Bisecting(parts, teller, deciding.gate).gate
         self._noting = noting
         self._deciding = deciding
-        self.consolidate = Remembering(parts, teller, self.measuring, deciding).consolidate
+        self._searching = Searching(parts, teller, deciding)
+        self.choose = self._searching.choose
+        self._consolidate = Remembering(parts, teller, self.measuring, deciding).consolidate
 
     async def begin(self, plan: Plan) -> TrainState:
         """Return the state before the first step; the seed skill is measured on val, unless that can wait."""
@@ -58,7 +61,7 @@ class Lab:
         board = await self._deciding.baseline(plan)
         if not board.n:
             raise _silent_target(len(plan.val), board.cause)
-        return TrainState.begin(plan.seed_skill, board, self._compared)
+        return TrainState.begin(plan.seed_skill, board, self._compared, plan.search.frontier)
 
     async def reflect(
         self, plan: Plan, step: Step, skill: Skill, graded: Sequence[Graded], memory: Memory
@@ -95,10 +98,18 @@ class Lab:
         )
 
     async def append(self, plan: Plan, step: Step, state: TrainState, proposals: Sequence[Proposal]) -> TrainState:
-        """Put forced reminders in; a seed skill that fails nowhere on train is measured: the run may be over."""
+        """Add to what the gate left: forced reminders, and the union of two skills where it is time for one.
+
+        A seed skill that fails nowhere on train is measured: the run may be over.
+        """
         state = await self._noting.append(plan, step, state, proposals)
+        state = await self._searching.merge(plan, step, state)
         waiting = not state.incumbent.board.rows and len(state.passed) == len(plan.tasks.train)
         return await self._deciding.completed(plan, state) if waiting else state
+
+    async def consolidate(self, plan: Plan, step: Step, state: TrainState) -> TrainState:
+        """Look back on an epoch, from the best skill where there are several."""
+        return await self._consolidate(plan, step, self._searching.lead(plan, state))
 
     def close(self, step: Step, state: TrainState) -> None:
         """Say that a step is whole, and how things stand after it."""
@@ -128,6 +139,7 @@ class Lab:
             for name in plan.test:
                 label, skill = tested[name]
                 await self.measuring.measure(skill, plan.tasks.test, label=label, split="test")
+        self._searching.conclude(plan, state)
         self._run.emit(
             RunEnded(
                 stop_reason=reason,

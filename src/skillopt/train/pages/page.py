@@ -13,6 +13,7 @@ from skillopt.train.history import StepRecord, history
 from skillopt.train.pages.changes import accepted_changes, flips, untaken_edits, whole_change
 from skillopt.train.pages.chart import WORDS, Point, curve_of, drawn, legend, mark, shape_of, shapes, whisker
 from skillopt.train.pages.epochs import epochs
+from skillopt.train.pages.frontier import frontier
 from skillopt.train.pages.headline import headline, lede
 from skillopt.train.pages.judge import judged
 from skillopt.train.pages.markup import Content, Html, element, folded, shortened, table, together
@@ -61,6 +62,8 @@ def _sections(view: RunView, summary: Summary) -> Iterator[tuple[str, Iterable[H
     yield "Steps", (_steps(view),)
     if any(epoch.ended is not None for epoch in view.epochs):
         yield "Epochs", epochs(view)
+    if view.search.stood:
+        yield "Frontier", frontier(view.search)
     yield "Accepted changes", (accepted_changes(view),)
     yield "Flipped tasks", (flips(baseline, best),)
     yield "Edits not taken", (untaken_edits(view),)

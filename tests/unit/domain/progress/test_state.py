@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from skillopt.domain.progress.memory import Pattern, TriedChange
+from skillopt.domain.progress.standing import Standing
 from skillopt.domain.progress.state import Gated, Step, StepOutcome, TrainState, action_of
 from skillopt.domain.scores import Metric, Score, Scoreboard, Scored
 from skillopt.domain.skill import Candidate, Edit, EditOp, Skill, apply
@@ -242,3 +243,28 @@ def test_the_last_skill_becomes_best_where_it_measured_better(
     forced = state.taking(BETTER, Gated(verdict=GOOD, board=board(*last)), origin="slow_update_epoch_02", step=2)
     assert (forced.promoted().best.skill is BETTER.skill) is promoted
     assert forced.promoted().incumbent == forced.incumbent
+
+
+def test_the_best_that_overtakes_one_it_was_not_compared_with_was_chosen_by_its_own_trials() -> None:
+    bar = msgspec.structs.replace(outcome(BEST), gated=Gated(verdict=BEST, board=VAL, bar=VAL))
+    assert begun().after(bar).best.fresh
+    elsewhere = Standing(skill=Skill.from_text("# Elsewhere\n"), board=VAL, origin="step_0009")
+    overtaken = begun().starting_from(elsewhere).after(bar)
+    assert not overtaken.best.fresh
+    assert overtaken.incumbent == overtaken.best
+
+
+def test_another_parent_has_passed_nothing_yet() -> None:
+    state = begun().after(outcome(BAD, graded=train(a=1.0)))
+    assert state.passed == {"a"}
+    assert state.starting_from(state.incumbent) is state
+    elsewhere = Standing(skill=Skill.from_text("# Elsewhere\n"), board=VAL, origin="step_0009")
+    assert state.starting_from(elsewhere).passed == frozenset()
+
+
+def test_an_accepted_skill_knows_the_edits_that_led_to_it() -> None:
+    first = begun().after(outcome(BEST))
+    second = apply(first.skill, [Edit(op=EditOp.APPEND, content="Be kind.")])
+    edits = first.after(outcome(GOOD, candidate=second, number=2)).incumbent.edits
+    assert [edit.content for edit in edits] == ["Be brief.", "Be kind."]
+    assert first.after(outcome(BAD, candidate=second, number=2)).incumbent.edits == first.incumbent.edits

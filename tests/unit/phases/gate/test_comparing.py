@@ -7,7 +7,8 @@ import msgspec
 import pytest
 
 from skillopt.domain.evidence.terms import Terms
-from skillopt.domain.progress.state import Gated, Standing
+from skillopt.domain.progress.standing import Standing
+from skillopt.domain.progress.state import Gated
 from skillopt.domain.scores import Metric, Score, Scoreboard, Scored
 from skillopt.domain.skill import Edit, EditOp, Skill, apply
 from skillopt.domain.verdicts import Accept, Inconclusive, Reject

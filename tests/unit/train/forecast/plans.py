@@ -8,7 +8,7 @@ from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.train.forecast.calls import Setup
 from skillopt.train.plan import Plan
-from skillopt.train.settings import OptimizerSettings, StopSettings, TestedSkill, TrainSettings
+from skillopt.train.settings import OptimizerSettings, SearchSettings, StopSettings, TestedSkill, TrainSettings
 
 
 def setup(
@@ -18,6 +18,7 @@ def setup(
     batch_size: int = 6,
     stop: StopSettings = StopSettings(),
     guided: bool = False,
+    search: SearchSettings = SearchSettings(),
     test: tuple[TestedSkill, ...] = ("initial", "best", "last"),
 ) -> Setup:
     """Return a plan over tasks of these sizes: two steps an epoch unless told otherwise."""
@@ -29,6 +30,7 @@ def setup(
         seed_skill=Skill.from_text("# Skill\n"),
         tasks=TaskSet(train=train, val=val, test=tested),
         train=TrainSettings(epochs=epochs, batch_size=batch_size),
+        search=search,
         stop=stop,
         optimizer=OptimizerSettings(slow_update=SlowUpdateSettings(enabled=guided), meta_skill=guided),
         test=test,

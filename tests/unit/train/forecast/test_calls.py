@@ -9,7 +9,7 @@ from skillopt.phases.reflect import ReflectSettings
 from skillopt.train.forecast.calls import epoch_calls, least, most, put, reflect_calls, walk
 from skillopt.train.forecast.calls import test_calls as calls_on_test
 from skillopt.train.forecast.course import Begun, Course
-from skillopt.train.settings import StopSettings
+from skillopt.train.settings import SearchSettings, StopSettings
 from tests.unit.train.forecast.plans import setup
 
 
@@ -39,6 +39,12 @@ def test_the_most_is_every_step_accepted_and_three_tests() -> None:
     walked = most(setup(), Begun())
     assert walked.steps == 4
     assert walked.calls["rollout"] == 5 + 4 * (6 + 5) + 3 * 4
+
+
+def test_a_frontier_costs_a_gate_whenever_two_skills_may_be_put_together() -> None:
+    without, merging = most(setup(), Begun()), most(setup(search=SearchSettings(frontier=2)), Begun())
+    assert merging.calls["rollout"] == without.calls["rollout"] + 2 * 5, "at the end of each of two epochs"
+    assert least(setup(search=SearchSettings(frontier=2)), Begun()) == least(setup(), Begun())
 
 
 def test_a_task_is_not_put_twice_to_the_same_skill() -> None:

@@ -111,3 +111,9 @@ def test_each_part_is_measured_under_its_own_name() -> None:
         "step_0001/step_0001a/val",
         "step_0001/step_0001b/val",
     ]
+
+
+def test_a_part_that_is_accepted_on_some_of_val_has_its_text_told() -> None:
+    lived = live(spoilt(MIXED, GateSettings(bisect=True, deterministic=True)))
+    assert lived.error is None
+    assert {gate.skill_digest for gate in lived.events_of(GateDecided)} <= set(lived.view.skills)
