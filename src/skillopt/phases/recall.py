@@ -24,14 +24,16 @@ def advised(memory: Memory) -> list[str]:
 
 def earlier_steps(memory: Memory) -> list[str]:
     """Return the section that tells what was tried, and what came of it."""
-    told = [_told(each) for each in memory.tried[-_STEPS_SHOWN:]]
+    told = [_told(each, elsewhere=memory.is_elsewhere(each)) for each in memory.tried[-_STEPS_SHOWN:]]
     return ["# Earlier steps\n\n" + "\n".join(told)] if told else []
 
 
-def _told(tried: Tried) -> str:
+def _told(tried: Tried, *, elsewhere: bool) -> str:
     lines = [f"- step {tried.step}: {tried.action}, {tried.failed_tasks} of {tried.tasks} tasks failed before it"]
     if tried.candidate is not None and tried.incumbent is not None:
         lines[0] += f"; the gate measured {tried.incumbent:.3f} before and {tried.candidate:.3f} with it"
+    if elsewhere:
+        lines[0] += "; what was accepted is in another version of the skill and not in this one"
     lines += [f"  - failures seen: {shortened(seen.words, 200)}" for seen in tried.patterns[:_PATTERNS_SHOWN]]
     others = sum(1 for change in tried.changes if change.fate in _TESTED) - 1
     together = f" together with {others} more" if others > 0 else ""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import msgspec
+
 from skillopt.domain.progress.memory import Fate, Memory, Pattern, Tried, TriedChange
 from skillopt.phases.recall import advised, earlier_steps, recalled
 
@@ -50,3 +52,13 @@ def test_advice_comes_before_the_steps_and_can_be_told_alone() -> None:
     assert advice.endswith("Short sentences stay.")
     assert "step 1" in steps
     assert (advised(memory), earlier_steps(memory)) == ([advice], [steps])
+
+
+def test_what_another_skill_has_is_not_told_as_if_this_one_had_it() -> None:
+    kept = msgspec.structs.replace(tried(3, "append: Be brief.", fate="accepted"), action="accept_new_best")
+    (here,) = earlier_steps(Memory(tried=(kept,), lineage=frozenset({3})))
+    (elsewhere,) = earlier_steps(Memory(tried=(kept,), lineage=frozenset({1})))
+    assert here == earlier_steps(Memory(tried=(kept,)))[0]
+    assert "in another version of the skill" in elsewhere
+    rejected = earlier_steps(Memory(tried=(tried(3, "append: Be brief."),), lineage=frozenset()))
+    assert "another version" not in rejected[0]

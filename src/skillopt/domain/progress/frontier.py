@@ -31,6 +31,11 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
     other: Standing
 
     @property
+    def parent(self) -> Standing:
+        """The better one as the parent of a union, which comes from both."""
+        return msgspec.structs.replace(self.better, lineage=self.better.lineage | self.other.lineage)
+
+    @property
     def lacking(self) -> tuple[Edit, ...]:
         """The other's edits since the two parted that the better one does not have; no words are said twice."""
         pairs = zip(self.better.edits, self.other.edits, strict=False)

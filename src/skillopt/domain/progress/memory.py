@@ -57,10 +57,18 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """What later steps are told of earlier ones: what was tried, and the advice drawn from the last epoch."""
+    """What later steps are told of earlier ones: what was tried, and the advice drawn from the last epoch.
+
+    `lineage` are the steps whose accepted changes the skill at hand has; None means all of them.
+    """
 
     tried: tuple[Tried, ...] = ()
     advice: str = ""
+    lineage: frozenset[int] | None = None
+
+    def is_elsewhere(self, tried: Tried) -> bool:
+        """Say whether what a step accepted went into another skill than the one at hand."""
+        return self.lineage is not None and tried.action.startswith("accept") and tried.step not in self.lineage
 
     def after(self, tried: Tried) -> Memory:
         """Return the memory after one more step: earlier epochs are abridged, and the oldest steps are forgotten."""

@@ -15,6 +15,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """A skill, how it did on val, and where it came from; `fresh` says that these trials did not choose it.
 
     `edits` are those that led from the seed to it, in order; what a rewrite or a region's owner did is not among them.
+    `lineage` are the steps whose accepted changes it has.
     """
 
     skill: Skill
@@ -23,6 +24,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     step: int = 0
     fresh: bool = True
     edits: tuple[Edit, ...] = ()
+    lineage: frozenset[int] = frozenset()
 
     def marks(self, metric: Metric) -> dict[str, float]:
         """Return the mean mark of each val task that was measured."""

@@ -123,10 +123,10 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
         return self if standing is None else self._holding(standing, candidate, gated.verdict)
 
     def starting_from(self, standing: Standing) -> TrainState:
-        """Return the state with another standing as incumbent; what the last one passed is not its own."""
-        if standing.skill.digest == self.skill.digest:
-            return self
-        return msgspec.structs.replace(self, incumbent=standing, passed=frozenset())
+        """Return the state with this standing as incumbent; what another one passed is not its own."""
+        passed = self.passed if standing.skill.digest == self.skill.digest else frozenset[str]()
+        memory = msgspec.structs.replace(self.memory, lineage=standing.lineage)
+        return msgspec.structs.replace(self, incumbent=standing, memory=memory, passed=passed)
 
     def trying(self, union: Skill) -> TrainState:
         """Return the state that knows this union of two members, so that it is not gated twice."""
@@ -158,7 +158,8 @@ class TrainState(msgspec.Struct, frozen=True, kw_only=True):
         One that overtook the best without being compared with it was chosen by its own trials.
         """
         edits = (*self.incumbent.edits, *(each.edit for each in candidate.applied))
-        accepted = msgspec.structs.replace(standing, edits=edits)
+        lineage = self.incumbent.lineage | {standing.step}
+        accepted = msgspec.structs.replace(standing, edits=edits, lineage=lineage)
         best = self.best
         if isinstance(verdict, Accept) and verdict.new_best:
             chosen_by_score = self.incumbent.skill.rendered_digest != best.skill.rendered_digest

@@ -56,7 +56,7 @@ class Searching:
                 made=candidate_made(step.number, union),
             )
         )
-        before = state.starting_from(pair.better)
+        before = state.starting_from(pair.parent)
         gated = await self._deciding.gate(plan, origin, union, before)
         after = before.taking(union, gated, origin=origin, step=step.number)
         return (state if after is before else after).trying(union.skill)

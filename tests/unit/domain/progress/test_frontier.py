@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
 import pytest
 
 from skillopt.domain.progress.frontier import Frontier, Pair, places
@@ -106,6 +107,13 @@ def test_what_the_better_one_lacks_are_the_edits_since_the_two_parted() -> None:
         skill=apply(grounds, [shared, other]).skill, board=Scoreboard(()), origin="b", edits=(shared, other, said)
     )
     assert Pair(better=better, other=lends).lacking == (other,), "nothing is said twice"
+
+
+def test_a_union_comes_from_the_steps_of_both() -> None:
+    one, two = standing("a", "1"), standing("b", "1")
+    better = msgspec.structs.replace(one, lineage=frozenset({1, 2}))
+    other = msgspec.structs.replace(two, lineage=frozenset({1, 4}))
+    assert Pair(better=better, other=other).parent.lineage == {1, 2, 4}
 
 
 def test_a_delete_counts_though_its_words_are_there() -> None:

@@ -257,7 +257,7 @@ def test_the_best_that_overtakes_one_it_was_not_compared_with_was_chosen_by_its_
 def test_another_parent_has_passed_nothing_yet() -> None:
     state = begun().after(outcome(BAD, graded=train(a=1.0)))
     assert state.passed == {"a"}
-    assert state.starting_from(state.incumbent) is state
+    assert state.starting_from(state.incumbent).passed == {"a"}
     elsewhere = Standing(skill=Skill.from_text("# Elsewhere\n"), board=VAL, origin="step_0009")
     assert state.starting_from(elsewhere).passed == frozenset()
 
@@ -267,4 +267,6 @@ def test_an_accepted_skill_knows_the_edits_that_led_to_it() -> None:
     second = apply(first.skill, [Edit(op=EditOp.APPEND, content="Be kind.")])
     edits = first.after(outcome(GOOD, candidate=second, number=2)).incumbent.edits
     assert [edit.content for edit in edits] == ["Be brief.", "Be kind."]
+    assert first.after(outcome(GOOD, candidate=second, number=2)).incumbent.lineage == {1, 2}
+    assert first.starting_from(begun().incumbent).memory.lineage == frozenset(), "the seed has no change of any step"
     assert first.after(outcome(BAD, candidate=second, number=2)).incumbent.edits == first.incumbent.edits
