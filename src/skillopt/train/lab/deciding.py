@@ -49,7 +49,7 @@ class Deciding:
     def can_wait(self, plan: Plan) -> bool:
         """Say whether the seed skill needs no score on val before the first gate: it asks for what it compares.
 
-        That takes answers that do not vary, and that nothing but gates looks at the score before the end: a frontier does.
+        That takes answers that do not vary, and that nothing but gates looks at the score before the end.
         """
         forced = "force" in {plan.optimizer.slow_update.accept, plan.optimizer.skill_aware.accept}
         alike = self._settings.rule == "paired" and self._settings.deterministic
