@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 import msgspec
 
-from skillopt.app.models import known_price
+from skillopt.app.config import role_at
+from skillopt.app.models import at_stage, known_price
 from skillopt.app.planning.preview import Preview
 from skillopt.app.project.prepare import Prepared
 from skillopt.app.session import train_session
@@ -22,6 +23,7 @@ from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.memory import MemoryJournal
 from skillopt.kernel.ports import Clock
 from skillopt.kernel.view import RunView, view_of
+from skillopt.kernel.work import STAGES
 from skillopt.store.reader import SqliteReader
 from skillopt.train.forecast.calls import Setup
 from skillopt.train.forecast.course import Begun, begun, courses
@@ -54,9 +56,8 @@ async def forecast(prepared: Prepared, name: str) -> Forecast:
         start, view = await _dry_run(prepared, journal, clock, name)
         earlier = None if reader is None else _earlier(reader, name, config.gate.rule)
         spent = NOTHING if reader is None or name not in _names(reader) else reader.spent(name).charged
-    setup = Setup(plan=plan, reflect=config.reflect, gate=config.gate, judge=config.judge)
-    own = {verb: usage for verb, usage in view.stages.items() if usage.calls}
-    seen = own if own or earlier is None else {verb: usage for verb, usage in earlier.stages.items() if usage.calls}
+    setup = Setup(plan=plan, reflect=config.reflect, aggregate=config.aggregate, gate=config.gate, judge=config.judge)
+    seen = _seen(view, RunView() if earlier is None else earlier)
     return Forecast(
         run=name,
         epochs=plan.train.epochs,
@@ -130,19 +131,20 @@ def _earlier(reader: SqliteReader, name: str, rule: str) -> RunView | None:
     return None
 
 
+def _seen(own: RunView, earlier: RunView) -> dict[str, Usage]:
+    """Return what calls used by verb, in this run and in an earlier one."""
+    used = {verb: own.stages.get(verb, NOTHING) + earlier.stages.get(verb, NOTHING) for verb in STAGES}
+    return {verb: usage for verb, usage in used.items() if usage.calls}
+
+
 def _asked(prepared: Prepared, setup: Setup, seen: dict[str, Usage]) -> dict[str, Asked]:
     models = prepared.config.models
-    by_verb = {
-        "rollout": ("target", models.target),
-        "judge": ("judge", models.judging),
-        "reflect": ("optimizer", models.optimizer),
-        "slow_update": ("optimizer", models.optimizer),
-        "meta_skill": ("optimizer", models.optimizer),
-    }
-    longest = {verb: model.max_tokens for verb, (_, model) in by_verb.items()}
+    players = {"target": models.target, "optimizer": models.optimizer, "judge": models.judging}
+    asked = {stage: at_stage(players[role_at(stage)], stage) for stage in STAGES}
+    longest = {stage: model.max_tokens for stage, model in asked.items()}
     found = sizes(setup, prepared.environment, seen, longest)
     return {
-        verb: Asked(role=role, size=found[verb], price=known_price(model)) for verb, (role, model) in by_verb.items()
+        stage: Asked(role=role_at(stage), size=found[stage], price=known_price(model)) for stage, model in asked.items()
     }
 
 

@@ -26,7 +26,7 @@ def plan_lines(plan: Forecast) -> Iterator[str]:
         yield f"limits.{found.cap} will probably end it before; the same command with a higher cap goes on."
     if not plan.known:
         yield "No run of this workspace was finished yet: how it goes and how long replies are is guessed."
-    yield "Retries of failed requests come on top. Nothing was sent."
+    yield "Retries, and unreadable replies asked for again, come on top. Nothing was sent."
     yield f"It will write {' and '.join(plan.files)}"
 
 

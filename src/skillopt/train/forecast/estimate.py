@@ -9,8 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from skillopt.domain.usage import NANO, Caps, Price
-from skillopt.train.forecast.calls import Setup, Walked, least, most, walk
+from skillopt.train.forecast.bounds import least, most
+from skillopt.train.forecast.calls import Setup
 from skillopt.train.forecast.course import Begun, Course
+from skillopt.train.forecast.walk import Walked, walk
+
+_THROWS = 8  # of the dice, for each way that a run may go
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -30,9 +34,10 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
-    """The tokens of one call: what is read, and what is written as likely as not and at most."""
+    """The tokens of one call: what is read, what each lesson in the skill adds to it, what is written, and at most."""
 
     read: float
+    lesson: float = 0.0
     written: float
     most_written: float
 
@@ -65,11 +70,11 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def estimate(setup: Setup, start: Begun, ways: Sequence[Course], asked: Mapping[str, Asked], left: Caps) -> Estimate:
-    """Return the estimate of a run from where it stands, with what is left under its caps."""
+    """Return the estimate of a run from where it stands, with what is left under its caps; likely is the mean."""
     low, high = least(setup, start), most(setup, start)
-    likely = [walk(setup, way, start) for way in ways]
+    likely = [walk(setup, way, start, number) for way in ways for number in range(_THROWS)]
     verbs = {verb: calls for verb in asked if (calls := _calls(verb, low, likely, high)).high}
-    bills = {verb: _bill(calls, asked[verb]) for verb, calls in verbs.items()}
+    bills = {verb: _bill(calls, _lessons(verb, low, likely, high), asked[verb]) for verb, calls in verbs.items()}
     free = _sum(list(bills.values()))
     share = _share(free, left)
     roles = dict.fromkeys(asked[verb].role for verb in verbs)
@@ -89,16 +94,21 @@ def _calls(verb: str, low: Walked, likely: Sequence[Walked], high: Walked) -> Ra
     return _spread(low, likely, high, lambda walked: Counter(walked.calls)[verb])
 
 
-def _spread(low: Walked, likely: Sequence[Walked], high: Walked, of: Callable[[Walked], int]) -> Range:
+def _lessons(verb: str, low: Walked, likely: Sequence[Walked], high: Walked) -> Range:
+    return _spread(low, likely, high, lambda walked: walked.lessons.get(verb, 0.0))
+
+
+def _spread(low: Walked, likely: Sequence[Walked], high: Walked, of: Callable[[Walked], float]) -> Range:
     """Return a range whose ends hold what is likely."""
     mean = sum(of(each) for each in likely) / len(likely)
     return Range(min(of(low), mean), mean, max(of(high), mean))
 
 
-def _bill(calls: Range, asked: Asked) -> Bill:
+def _bill(calls: Range, lessons: Range, asked: Asked) -> Bill:
     size, price = asked.size, asked.price
-    read = Range(calls.low * size.read, calls.likely * size.read, calls.high * size.read)
-    written = Range(calls.low * size.written, calls.likely * size.written, calls.high * size.most_written)
+    each = Range(size.lesson, size.lesson, size.lesson)
+    read = calls * Range(size.read, size.read, size.read) + lessons * each
+    written = calls * Range(size.written, size.written, size.most_written)
     usd = None
     if price is not None:
         usd = Range(

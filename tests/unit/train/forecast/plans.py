@@ -5,6 +5,7 @@ from __future__ import annotations
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task, TaskSet
 from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
+from skillopt.phases.gate import GateSettings
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.train.forecast.calls import Setup
 from skillopt.train.plan import Plan
@@ -20,6 +21,8 @@ def setup(
     guided: bool = False,
     search: SearchSettings = SearchSettings(),
     test: tuple[TestedSkill, ...] = ("initial", "best", "last"),
+    optimizer: OptimizerSettings | None = None,
+    gate: GateSettings = GateSettings(rule="strict"),
 ) -> Setup:
     """Return a plan over tasks of these sizes: two steps an epoch unless told otherwise."""
     train, val, tested = (
@@ -32,7 +35,7 @@ def setup(
         train=TrainSettings(epochs=epochs, batch_size=batch_size),
         search=search,
         stop=stop,
-        optimizer=OptimizerSettings(slow_update=SlowUpdateSettings(enabled=guided), meta_skill=guided),
+        optimizer=optimizer or OptimizerSettings(slow_update=SlowUpdateSettings(enabled=guided), meta_skill=guided),
         test=test,
     )
-    return Setup(plan=plan, reflect=ReflectSettings(minibatch_size=4))
+    return Setup(plan=plan, reflect=ReflectSettings(minibatch_size=4), gate=gate)

@@ -4,102 +4,114 @@ import msgspec
 import pytest
 
 from skillopt.domain.tasks import Task
+from skillopt.phases.aggregate import AggregateSettings
+from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.phases.reflect import ReflectSettings
-from skillopt.train.forecast.calls import epoch_calls, least, most, put, reflect_calls, walk
+from skillopt.train.forecast.calls import (
+    Setup,
+    bar_calls,
+    choice_calls,
+    epoch_calls,
+    merge_calls,
+    most_merges,
+    pairwise_calls,
+    plus,
+    put,
+    reflections,
+    rewrite_calls,
+    times,
+)
 from skillopt.train.forecast.calls import test_calls as calls_on_test
-from skillopt.train.forecast.course import Begun, Course
-from skillopt.train.settings import SearchSettings, StopSettings
+from skillopt.train.settings import OptimizerSettings
 from tests.unit.train.forecast.plans import setup
 
 
-def course(accepts: int = 0, rejects: int = 0, failing: float = 0.5) -> Course:
-    return Course(accepts=accepts, rejects=rejects, failing=failing)
+def judged(base: Setup, **judge: object) -> Setup:
+    tasks = msgspec.structs.replace(
+        base.plan.tasks, val=(Task(id="a", input="x", rubric="Be brief."), Task(id="b", input="x", reference="y"))
+    )
+    settings = msgspec.convert(judge, JudgeSettings)
+    return msgspec.structs.replace(base, plan=msgspec.structs.replace(base.plan, tasks=tasks), judge=settings)
+
+
+def test_sums_and_products() -> None:
+    assert plus({"a": 1, "b": 2}, {"b": 3, "c": 0}) == {"a": 1, "b": 5}
+    assert times(3, {"a": 2}) == {"a": 6}
 
 
 @pytest.mark.parametrize(
-    ("batches", "failing", "failures_only", "groups"),
-    [([8], 0.5, False, 2), ([8], 0.5, True, 1), ([9], 1.0, False, 3), ([4, 4], 0.25, False, 4), ([8], 0.0, True, 0)],
+    ("batches", "wrong", "failures_only", "groups"),
+    [
+        ([8], [4], False, (1, 1)),
+        ([8], [4], True, (1, 0)),
+        ([9], [9], False, (3, 0)),
+        ([4, 4], [1, 1], False, (2, 2)),
+        ([8], [0], True, (0, 0)),
+    ],
 )
 def test_one_reflection_for_each_minibatch(
-    batches: list[int], failing: float, failures_only: bool, groups: int
+    batches: list[int], wrong: list[int], failures_only: bool, groups: tuple[int, int]
 ) -> None:
-    assert reflect_calls(ReflectSettings(minibatch_size=4, failures_only=failures_only), batches, failing) == {
-        "reflect": groups
-    }
+    settings = ReflectSettings(minibatch_size=4, failures_only=failures_only)
+    assert reflections(settings, batches, wrong) == groups
 
 
-def test_a_skill_that_is_right_costs_a_baseline_one_pass_and_a_test() -> None:
-    walked = least(setup(), Begun())
-    assert walked.steps == 2
-    assert walked.calls == {"rollout": 5 + 12 + 4, "reflect": 2 * 2}
+def test_answers_to_tasks_with_a_rubric_are_judged() -> None:
+    thrice = judged(setup(), repeats=3)
+    assert put(thrice, thrice.plan.val) == {"rollout": 2, "judge": 3}
 
 
-def test_the_most_is_every_step_accepted_and_three_tests() -> None:
-    walked = most(setup(), Begun())
-    assert walked.steps == 4
-    assert walked.calls["rollout"] == 5 + 4 * (6 + 5) + 3 * 4
+def test_a_bar_has_as_many_trials_as_the_rule_wants() -> None:
+    assert bar_calls(setup()) == {"rollout": 5}
+    assert bar_calls(setup(gate=GateSettings(known_trials=2))) == {"rollout": 10}
+    assert bar_calls(setup(gate=GateSettings(deterministic=True))) == {"rollout": 5}
 
 
-def test_a_frontier_costs_a_gate_whenever_two_skills_may_be_put_together() -> None:
-    without, merging = most(setup(), Begun()), most(setup(search=SearchSettings(frontier=2)), Begun())
-    assert merging.calls["rollout"] == without.calls["rollout"] + 2 * 5, "at the end of each of two epochs"
-    assert least(setup(search=SearchSettings(frontier=2)), Begun()) == least(setup(), Begun())
+def test_a_pair_is_shown_in_both_orders_and_only_if_the_config_says_so() -> None:
+    assert pairwise_calls(judged(setup())) == {}
+    assert pairwise_calls(judged(setup(), mode="pairwise", repeats=2)) == {"judge": 4}
+    assert pairwise_calls(judged(setup(gate=GateSettings(rule="force")), mode="pairwise")) == {}
 
 
-def test_a_task_is_not_put_twice_to_the_same_skill() -> None:
-    never = setup(stop=StopSettings(when="never"))
-    assert walk(never, course(), Begun()).calls["rollout"] == 5 + 12 + 4
-    assert walk(never, course(accepts=1), Begun()).calls["rollout"] == 5 + (6 + 5) + 12 + 2 * 4
+@pytest.mark.parametrize(
+    ("failures", "successes", "groups"), [(0, 0, 0), (1, 0, 0), (1, 1, 1), (3, 0, 2), (3, 3, 5), (4, 1, 4)]
+)
+def test_proposals_are_merged_in_two_trees_that_meet(failures: int, successes: int, groups: int) -> None:
+    always = AggregateSettings(fan_in=2, ask="always")
+    assert merge_calls(always, failures, successes) == plus({"merge": groups})
+    assert merge_calls(AggregateSettings(fan_in=2), failures, successes) == plus({"merge": groups / 2})
 
 
-def test_a_rejected_candidate_costs_a_gate_and_changes_nothing() -> None:
-    one, none = (walk(setup(), course(rejects=n), Begun()).calls["rollout"] for n in (1, 0))
-    assert one - none == 5
+def test_the_most_merges_do_not_depend_on_what_fails() -> None:
+    always = AggregateSettings(fan_in=3, ask="always")
+    for failures in range(8):
+        merges = merge_calls(always, failures, 7 - failures)["merge"]
+        assert merges <= most_merges(AggregateSettings(fan_in=3), 7)["merge"]
 
 
-def test_patience_ends_it() -> None:
-    impatient = setup(stop=StopSettings(when="never", patience=1))
-    assert walk(impatient, course(), Begun()).steps == 1
+def test_a_ranking_is_asked_for_where_more_is_proposed_than_allowed() -> None:
+    assert choice_calls(setup(), 5, 4) == {"rank": 1}
+    assert choice_calls(setup(), 4, 4) == choice_calls(setup(), 4, 0) == choice_calls(setup(), 9, None) == {}
+    autonomous = setup(optimizer=OptimizerSettings(budget_control="autonomous"))
+    assert choice_calls(autonomous, 5, 4) == {"budget": 1}
+    assert choice_calls(autonomous, 0, 4) == {}
 
 
-def test_what_is_done_is_not_counted_again() -> None:
-    whole = walk(setup(), course(), Begun())
-    half = Begun(baseline=True, steps=1, seen=frozenset(f"train-{n}" for n in range(6)), asked={"rollout": 3})
-    rest = walk(setup(), course(), half)
-    assert rest.steps < 4
-    assert rest.total < whole.total - 5
-    closing = Begun(baseline=True, steps=2, closing=True, asked={"rollout": 3})
-    assert walk(setup(), course(), closing).calls == {"rollout": 1}
-    assert walk(setup(), course(), Begun(baseline=True, steps=2, ended=True)).total == 0
+def test_only_one_mode_rewrites() -> None:
+    rewriting = setup(optimizer=OptimizerSettings(mode="rewrite_from_suggestions"))
+    assert rewrite_calls(rewriting, 2) == {"rewrite": 1}
+    assert rewrite_calls(rewriting, 0) == rewrite_calls(setup(), 2) == {}
+
+
+def test_an_epoch_asks_for_guidance_and_advice() -> None:
+    assert epoch_calls(setup(guided=True), looked=True) == {"slow_update": 1, "meta_skill": 1}
+    assert epoch_calls(setup(guided=True), looked=False) == {"meta_skill": 1}
+    assert epoch_calls(setup(), looked=True) == {}
 
 
 def test_the_best_and_the_last_are_tested_once() -> None:
     assert calls_on_test(setup(), changed=True)["rollout"] == 8
     assert calls_on_test(setup(), changed=False)["rollout"] == 4
     assert calls_on_test(setup(test=("best",)), changed=True)["rollout"] == 4
-    assert calls_on_test(setup(test=()), changed=True)["rollout"] == 0
-
-
-def test_answers_to_tasks_with_a_rubric_are_judged() -> None:
-    tasks = [Task(id="a", input="x", rubric="Be brief."), Task(id="b", input="x", reference="y")]
-    thrice = msgspec.structs.replace(setup(), judge=JudgeSettings(repeats=3))
-    assert put(thrice, tasks) == {"rollout": 2, "judge": 3}
-
-
-def test_an_epoch_is_looked_back_on_from_the_second_on() -> None:
-    guided = setup(guided=True)
-    likely, never, always = (Course(accepts=0, rejects=0, failing=0.5, sides=sides) for sides in (1, 0, 2))
-    assert epoch_calls(guided, likely, epoch=1) == {}
-    assert epoch_calls(guided, never, epoch=2) == {"slow_update": 1, "meta_skill": 1}
-    assert epoch_calls(guided, likely, epoch=2)["rollout"] == 12 + 5
-    assert epoch_calls(guided, always, epoch=2)["rollout"] == 2 * 12 + 5
-    assert epoch_calls(setup(), likely, epoch=2) == {}
-
-
-def test_without_an_edit_budget_nothing_is_reflected_on() -> None:
-    idle = setup()
-    optimizer = msgspec.structs.replace(idle.plan.optimizer, edit_budget=0, min_edit_budget=0)
-    idle = msgspec.structs.replace(idle, plan=msgspec.structs.replace(idle.plan, optimizer=optimizer))
-    assert "reflect" in walk(setup(), course(), Begun()).calls
-    assert "reflect" not in walk(idle, course(), Begun()).calls
+    assert calls_on_test(setup(test=()), changed=True) == {}

@@ -3,19 +3,21 @@ from __future__ import annotations
 import pytest
 
 from skillopt.domain.usage import Caps, Price
-from skillopt.train.forecast.calls import least, most
+from skillopt.kernel.work import STAGES
+from skillopt.train.forecast.bounds import least, most
 from skillopt.train.forecast.course import Begun, Course
 from skillopt.train.forecast.estimate import Asked, Estimate, Range, Size, estimate
 from tests.unit.train.forecast.plans import setup
 
-WAYS = (Course(accepts=1, rejects=0, failing=0.5), Course(accepts=2, rejects=1, failing=0.5))
+WAYS = (Course(lessons=3, failing=0.5), Course(lessons=6, failing=0.5, tempted=0.3))
 PRICE = Price(input=1.0, output=10.0)
 
 
 def estimated(left: Caps = Caps(), price: Price | None = PRICE, start: Begun = Begun()) -> Estimate:
-    asked = {
+    optimizer = Asked(role="optimizer", size=Size(read=1000, written=100, most_written=500), price=price)
+    asked: dict[str, Asked] = {
+        **dict.fromkeys(STAGES, optimizer),
         "rollout": Asked(role="target", size=Size(read=100, written=10, most_written=50), price=PRICE),
-        "reflect": Asked(role="optimizer", size=Size(read=1000, written=100, most_written=500), price=price),
     }
     return estimate(setup(), start, WAYS, asked, left)
 

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from skillopt.domain.usage import Usage
 from skillopt.environments.dataset import Dataset, DatasetSettings
+from skillopt.kernel.work import STAGES
 from skillopt.train.forecast.sizes import sizes
 from tests.unit.train.forecast.plans import setup
 
-LONGEST = {"rollout": 100, "reflect": 4000, "judge": 500, "slow_update": 4000, "meta_skill": 4000}
+LONGEST = {**dict.fromkeys(STAGES, 4000), "rollout": 100}
 ENVIRONMENT = Dataset(DatasetSettings(path="."), setup().plan.tasks)
 
 
@@ -13,6 +14,7 @@ def test_what_was_seen_is_believed() -> None:
     seen = {"rollout": Usage(calls=10, input_tokens=500, output_tokens=80)}
     size = sizes(setup(), ENVIRONMENT, seen, LONGEST)["rollout"]
     assert (size.read, size.written, size.most_written) == (50, 8, 16)
+    assert size.lesson == 0  # the skill was in what was seen, as it grew
 
 
 def test_what_was_not_seen_is_read_off_the_prompts() -> None:
@@ -22,3 +24,5 @@ def test_what_was_not_seen_is_read_off_the_prompts() -> None:
     assert found["rollout"].written <= 100
     assert found["reflect"].read > 4 * 10
     assert found["reflect"].most_written == 4000
+    assert found.keys() == set(STAGES)
+    assert found["slow_update"].lesson == 2 * found["rollout"].lesson > 0
