@@ -5,22 +5,28 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
+import msgspec
 import pytest
 
 from skillopt.domain.skill import Skill
 from skillopt.domain.usage import Caps
 from skillopt.kernel.view import RunView
 from skillopt.kernel.work import STAGES
+from skillopt.phases.aggregate import AggregateSettings
+from skillopt.phases.consolidate.notes import SkillAwareSettings
+from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
 from skillopt.phases.gate import GateSettings
+from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.testing.worlds import hidden_rules_world, rules_world
 from skillopt.train.forecast.calls import Setup
 from skillopt.train.forecast.course import Begun, courses
 from skillopt.train.forecast.estimate import Asked, Bill, Estimate, estimate
 from skillopt.train.forecast.sizes import sizes
 from skillopt.train.plan import Plan
-from skillopt.train.settings import OptimizerSettings, TrainSettings
+from skillopt.train.settings import OptimizerSettings, StopSettings, TrainSettings
 from skillopt.train.summary import UsageRow
 from tests.simulation.house import SEED_SKILL, House, dataset, live
+from tests.simulation.judged import judged_house
 
 WORLDS = {"rules": rules_world, "hidden-rules": hidden_rules_world}
 GATES = {"strict": GateSettings(rule="strict"), "paired": GateSettings(rule="paired")}
@@ -113,3 +119,58 @@ def test_most_runs_cost_what_was_said_within_a_fifth(world: str, rule: str) -> N
         assert calls >= MOSTLY * runs
         assert read >= HALF * runs
         assert tokens >= HALF * runs or found is first  # nobody has seen yet how long replies are
+
+
+OPTIMIZERS = {
+    "suggestions": OptimizerSettings(mode="rewrite_from_suggestions"),
+    "drafts": OptimizerSettings(mode="full_rewrite_minibatch"),
+    "autonomous": OptimizerSettings(budget_control="autonomous"),
+    "no budget": OptimizerSettings(budget_control="none"),
+    "small budget": OptimizerSettings(edit_budget=1, min_edit_budget=1),
+    "by force": OptimizerSettings(
+        slow_update=SlowUpdateSettings(accept="force"), skill_aware=SkillAwareSettings(enabled=True, accept="force")
+    ),
+    "notes": OptimizerSettings(skill_aware=SkillAwareSettings(enabled=True, consolidate_above=1)),
+    "changed pairs": OptimizerSettings(slow_update=SlowUpdateSettings(pairs="changed", samples=4)),
+}
+MORE_GATES = {
+    **GATES,
+    "force": GateSettings(rule="force"),
+    "soft": GateSettings(metric="soft"),
+    "deterministic": GateSettings(deterministic=True),
+    "halves": GateSettings(rule="strict", bisect=True, bisect_levels=None),
+    "paired halves": GateSettings(bisect=True),
+    "small": GateSettings(small_val="strict", known_trials=1),
+}
+
+
+@pytest.mark.parametrize("gate", MORE_GATES)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_run_stays_between_the_least_and_the_most(optimizer: str, gate: str) -> None:
+    home = house_of("rules", "strict", 5, ((24, 16, 12), 3, 12))
+    plan = msgspec.structs.replace(home.plan, optimizer=OPTIMIZERS[optimizer], stop=StopSettings(when="never"))
+    always = AggregateSettings(fan_in=2, ask="always")
+    home = home.but(plan=plan, gate=MORE_GATES[gate], aggregate=always)
+    said = estimated(home, None)
+    lived = live(home)
+    assert lived.error is None
+    near(said.total, lived.summary.usage.total, f"{optimizer}, {gate}")
+    for verb, calls in said.verbs.items():
+        used = lived.view.stages[verb].calls if verb in lived.view.stages else 0
+        assert calls.low <= calls.likely <= calls.high, f"{optimizer}, {gate}: {verb} {calls}"
+        assert calls.low <= used <= calls.high, f"{optimizer}, {gate}: {used} of {verb} are not within {calls}"
+    assert {verb for verb, usage in lived.view.stages.items() if usage.calls} <= said.verbs.keys()
+
+
+@pytest.mark.parametrize("rule", GATES)
+@pytest.mark.parametrize(
+    "judge", [JudgeSettings(), JudgeSettings(repeats=3), JudgeSettings(mode="pairwise", repeats=2)]
+)
+def test_judges_stay_between_the_least_and_the_most(judge: JudgeSettings, rule: str) -> None:
+    home = judged_house(4).but(gate=GATES[rule], judge=judge)
+    said = estimated(home, None)
+    lived = live(home)
+    assert lived.error is None
+    near(said.total, lived.summary.usage.total, f"{judge}, {rule}")
+    used = lived.view.stages["judge"].calls
+    assert said.verbs["judge"].low <= used <= said.verbs["judge"].high, f"{judge}, {rule}: {used}, {said.verbs}"

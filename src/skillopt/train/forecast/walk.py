@@ -64,10 +64,10 @@ class _Walk:
         self._learnt = start.learnt
         self._changed = start.accepts > 0
         self._since_accept = start.since_accept
-        self._seen = start.seen
-        self._passed = start.passed
+        self._seen = set(start.seen)
+        self._passed = set(start.passed)
         self._skill = 0
-        self._before = (0, start.seen)  # the skill that closed the last epoch, and what was put to it
+        self._before = (0, self._seen)  # the skill that closed the last epoch, and what was put to it
         self._tempted = False
         self._gates = 0
         self._accepts: list[int] = []
@@ -107,13 +107,16 @@ class _Walk:
 
     def _put(self, tasks: Sequence[Task]) -> None:
         self._pay(put(self._setup, [task for task in tasks if task.id not in self._seen]))
-        self._seen |= {task.id for task in tasks}
+        self._seen.update(task.id for task in tasks)
 
     def _step(self, step: Step) -> None:
         batches = self._plan.batches(step)
         wrong = [self._wrong(len(batch.tasks)) for batch in batches]
         self._put([task for batch in batches for task in batch.tasks])
-        self._passed = frozenset() if sum(wrong) else self._passed | {t.id for each in batches for t in each.tasks}
+        if any(wrong):
+            self._passed.clear()
+        else:
+            self._passed.update(task.id for batch in batches for task in batch.tasks)
         self._since_accept += 1
         prompts = reflections(self._setup.reflect, [len(batch.tasks) for batch in batches], wrong)
         self._pay({"reflect": sum(prompts)})
@@ -208,7 +211,7 @@ class _Walk:
         self._changed = True
         self._skill += 1
         self._tempted = False
-        self._seen = self._passed = frozenset()
+        self._seen, self._passed = set[str](), set[str]()
 
     def _look_back(self, step: Step) -> None:
         """Close an epoch: the first has nothing to be compared with."""
@@ -232,11 +235,11 @@ class _Walk:
         self._put(sample)
 
     def _guide(self, *, forced: bool) -> None:
-        """Let the gate decide on guidance: while tasks fail it is as good a change as any, else it helps nowhere."""
+        """Let the gate decide on guidance: it may teach what is left to learn, and takes nothing out of the skill."""
         if forced:
             self._pay(bar_calls(self._setup))
             self._another_skill()
-        elif found := self._found(self._wrong(self._plan.optimizer.slow_update.samples)):
+        elif found := min(self._left, self._found(self._wrong(self._plan.optimizer.slow_update.samples))):
             self._gate(found)
         else:
             self._gate_in_vain()

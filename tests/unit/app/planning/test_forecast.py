@@ -87,3 +87,14 @@ def test_another_plan_under_the_same_name_is_refused(tmp_path: Path) -> None:
     trained(ready(tmp_path))
     with pytest.raises(UsageError, match=r"train\.seed changed"):
         planned(ready(tmp_path, "train.seed=7"))
+
+
+def test_a_stage_of_its_own_has_its_own_longest_reply(tmp_path: Path) -> None:
+    usual, short = (
+        planned(ready(tmp_path / name, *sets)).estimate
+        for name, sets in (("usual", ()), ("short", ("models.optimizer.stages={reflect: {max_tokens: 7}}",)))
+    )
+    assert short.verbs == usual.verbs
+    calls = usual.verbs["reflect"].high
+    saved = usual.roles["optimizer"].output_tokens.high - short.roles["optimizer"].output_tokens.high
+    assert saved == calls * (4096 - 7)
