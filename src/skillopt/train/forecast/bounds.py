@@ -57,9 +57,12 @@ def most(setup: Setup, start: Begun) -> Walked:
 
 def _step(setup: Setup, step: Step) -> Calls:
     optimizer, batches = setup.plan.optimizer, setup.plan.batches(step)
+    once = put(setup, [task for batch in batches for task in batch.tasks])
+    if not setup.plan.reflects(step):
+        return once
     reflected = _most_reflections(setup, [len(batch.tasks) for batch in batches])
     forced = optimizer.skill_aware.enabled and optimizer.skill_aware.accept == "force"
-    once = {
+    asked = {
         "rank": float(optimizer.control == "fixed" and setup.plan.edit_budget(step) is not None),
         "budget": float(optimizer.control == "autonomous"),
         "repair": float(optimizer.mode == "patch" and optimizer.repair),
@@ -67,10 +70,10 @@ def _step(setup: Setup, step: Step) -> Calls:
         "notes": float(optimizer.skill_aware.enabled and optimizer.skill_aware.consolidate_above > 0),
     }
     return plus(
-        put(setup, [task for batch in batches for task in batch.tasks]),
+        once,
         {"reflect": reflected},
         most_merges(setup.aggregate, reflected),
-        once,
+        asked,
         _gates(setup, _edits(setup, step)),
         bar_calls(setup) if forced else NONE,
     )

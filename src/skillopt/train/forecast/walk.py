@@ -118,21 +118,28 @@ class _Walk:
         else:
             self._passed.update(task.id for batch in batches for task in batch.tasks)
         self._since_accept += 1
+        if self._plan.reflects(step):
+            self._propose(step, wrong)
+        reminding = self._plan.optimizer.skill_aware
+        if reminding.enabled and reminding.accept == "force" and any(wrong):
+            self._pay(bar_calls(self._setup))
+            self._another_skill()
+
+    def _propose(self, step: Step, wrong: Sequence[int]) -> None:
+        """Reflect on what failed, and hold what comes of it against the skill."""
+        batches = self._plan.batches(step)
         prompts = reflections(self._setup.reflect, [len(batch.tasks) for batch in batches], wrong)
         self._pay({"reflect": sum(prompts)})
         found, tempted = self._found(sum(wrong)), self._is_tempted(sum(prompts))
         budget = self._plan.edit_budget(step)
         proposed = found + tempted
-        self._propose(proposed, prompts[0] if found else 0, budget)
+        self._choose(proposed, prompts[0] if found else 0, budget)
         tempted = tempted and (budget is None or proposed <= budget)  # a ranking leaves out what few ask for
-        if found:
-            self._gate(found if budget is None else min(found, budget), spoilt=tempted)
+        taught = found if budget is None else min(found, budget)
+        if taught:
+            self._gate(taught, spoilt=tempted)
         elif tempted:
             self._gate_in_vain()
-        reminding = self._plan.optimizer.skill_aware
-        if reminding.enabled and reminding.accept == "force" and any(wrong):
-            self._pay(bar_calls(self._setup))
-            self._another_skill()
 
     def _wrong(self, tasks: int) -> int:
         failing = self._failing
@@ -145,7 +152,7 @@ class _Walk:
     def _is_tempted(self, prompts: int) -> bool:
         return not self._spoilt and self._dice.random() < 1 - (1 - self._course.tempted) ** prompts
 
-    def _propose(self, proposed: int, minibatches: int, budget: int | None) -> None:
+    def _choose(self, proposed: int, minibatches: int, budget: int | None) -> None:
         known = self._course.asked
         self._pay({"merge": known["merge"]} if "merge" in known else merge_calls(self._setup.aggregate, minibatches))
         self._pay(choice_calls(self._setup, proposed, budget))

@@ -5,6 +5,7 @@ import pytest
 from skillopt.phases.consolidate.notes import SkillAwareSettings
 from skillopt.phases.consolidate.slow_update import SlowUpdateSettings
 from skillopt.phases.gate import GateSettings
+from skillopt.train.forecast.bounds import most
 from skillopt.train.forecast.calls import Setup
 from skillopt.train.forecast.course import Begun, Course
 from skillopt.train.forecast.walk import walk
@@ -104,3 +105,12 @@ def test_an_epoch_is_looked_back_on_from_the_second_on() -> None:
     assert asked(setup(guided=True, stop=NEVER, epochs=1)) == 0
     assert asked(setup(guided=True, stop=NEVER, epochs=3)) == 2
     assert asked(setup(stop=NEVER, epochs=3)) == 0
+
+
+def test_a_step_without_a_budget_asks_for_no_changes() -> None:
+    frozen = OptimizerSettings(
+        edit_budget=0, min_edit_budget=0, meta_skill=False, slow_update=SlowUpdateSettings(enabled=False)
+    )
+    idle = setup(optimizer=frozen, stop=NEVER)
+    assert walk(idle, ONE, Begun()).calls == {"rollout": 5 + 12 + 4}
+    assert most(idle, Begun()).calls.keys() & {"reflect", "merge", "rank"} == set()
