@@ -14,12 +14,12 @@ from skillopt.phases.aggregate import AggregateSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.testing.clock import run_virtual
+from skillopt.train.settings import SearchSettings
 from tests.simulation.house import House, Session
 from tests.simulation.judged import marked_by_a_judge
 from tests.simulation.memory_house import Accept, memory_house
 
-# "frontier" takes its place here, once a run can keep one
-Variant = Literal["patch", "suggestions", "documents", "autonomous", "ahead"]
+Variant = Literal["patch", "suggestions", "documents", "autonomous", "ahead", "frontier"]
 ALL: tuple[Variant, ...] = get_args(Variant)
 GUESSES = 12
 _KILLS = 60
@@ -33,6 +33,7 @@ def everything(variant: Variant, seed: int, *, small: bool = False) -> House:
         "documents": _documents,
         "autonomous": _autonomous,
         "ahead": _ahead,
+        "frontier": _frontier,
     }[variant](seed, small)
 
 
@@ -64,6 +65,14 @@ def _ahead(seed: int, small: bool) -> House:
     """The paired gate on guidance by force, with guesses of what is asked next."""
     home = _remembering(seed, small, "force").but(gate=GateSettings(control="run", guard="block", wave=2))
     return home.but(limits=LimitSettings(concurrency=7, speculation=GUESSES))
+
+
+def _frontier(seed: int, small: bool) -> House:
+    """Three skills side by side, put together after every other step, through the strict gate, with halves."""
+    home = _optimized(_remembering(seed, small, "gated"), edit_budget=2).but(
+        gate=GateSettings(rule="strict", bisect=True)
+    )
+    return home.but(plan=msgspec.structs.replace(home.plan, search=SearchSettings(frontier=3, merge_every=2)))
 
 
 def _remembering(seed: int, small: bool, accept: Accept) -> House:

@@ -44,6 +44,8 @@ def most(setup: Setup, start: Begun) -> Walked:
             learnt += _edits(setup, step)
             if step.closes_epoch and step.epoch > 1:
                 parts.append((_epoch(setup), learnt))
+            if setup.plan.merges_after(step):
+                parts.append((_gates(setup, 1), learnt))
     parts.append((_end(setup), learnt))
     calls = dict(plus(*(calls for calls, _ in parts)))
     lessons = plus(*({verb: count * known for verb, count in calls.items()} for calls, known in parts))

@@ -86,6 +86,8 @@ class _Walk:
                 break
             self._step(step)
             steps += 1
+            if self._plan.merges_after(step) and len(self._accepts) > 1:
+                self._gate_in_vain()
             if step.closes_epoch and not self._ends():
                 self._look_back(step)
         self._pay(test_calls(self._setup, changed=self._changed))

@@ -8,7 +8,7 @@ from skillopt.phases.consolidate.notes import SkillAwareSettings
 from skillopt.phases.gate import GateSettings
 from skillopt.train.forecast.bounds import least, most
 from skillopt.train.forecast.course import Begun
-from skillopt.train.settings import OptimizerSettings
+from skillopt.train.settings import OptimizerSettings, SearchSettings
 from tests.unit.train.forecast.plans import setup
 
 
@@ -61,3 +61,9 @@ def test_what_is_done_is_not_counted_again() -> None:
     assert most(setup(), Begun(baseline=True, steps=4, ended=True)).total == 0
     closing = Begun(baseline=True, steps=4, closing=True, asked={"rollout": 3})
     assert most(setup(), closing).calls == {"rollout": 3 * 4 - 3}
+
+
+def test_a_frontier_costs_a_gate_whenever_two_skills_may_be_put_together() -> None:
+    without = most(setup(), Begun()).calls["rollout"]
+    assert most(setup(search=SearchSettings(frontier=2)), Begun()).calls["rollout"] == without + 2 * 5, "two epochs"
+    assert least(setup(search=SearchSettings(frontier=2)), Begun()) == least(setup(), Begun())
