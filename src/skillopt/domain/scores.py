@@ -171,9 +171,10 @@ class Scoreboard(msgspec.Struct, frozen=True):
             if row.score is not None:
                 by_task[row.task_id].append(metric.of(row.score))
         values = [value for trials in by_task.values() for value in trials]
-        single_trials = len(values) == len(by_task)
+        if len(values) == len(by_task) and all(value in {0.0, 1.0} for value in values):
+            return wilson(mean, len(by_task))
         spread = _standard_error(mean, list(by_task.values()), len(values))
-        if spread is None or spread < _NO_SPREAD or (single_trials and all(value in {0.0, 1.0} for value in values)):
+        if spread is None or spread < _NO_SPREAD:
             return wilson(mean, len(by_task))
         half = _student_quantile(len(by_task) - 1) * spread
         return Interval(max(0.0, mean - half), min(1.0, mean + half))
