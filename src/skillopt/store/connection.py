@@ -16,7 +16,9 @@ from skillopt.store.files import make_folder, network_file_system, write_atomic
 from skillopt.store.migrations import migrate, refuse_other_versions
 
 # SQLite moves the log into the database by itself at this size; below it, the writer does when nothing else waits
-_LARGE_LOG_PAGES = 16_384
+_LARGE_LOG_PAGES = 32_768
+# of a new database: an intent of a few bytes is logged, and later synced, as whole pages
+_PAGE_BYTES = 2048
 _BUSY_SECONDS = 60
 _CACHE_KIB = 16_384
 _MOUNTS = Path("/proc/mounts")
@@ -29,6 +31,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_SECONDS, cached_statements=256)
     try:
         with _alone(path.parent):
+            connection.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
             _keep_log(connection, path)
             connection.execute(f"PRAGMA wal_autocheckpoint = {_LARGE_LOG_PAGES}")
             connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
