@@ -16,6 +16,7 @@ from skillopt.backends.dialects.reply import (
     bounded,
     complains,
     complaint_of,
+    decoded,
     events,
     is_stream,
 )
@@ -78,6 +79,7 @@ class _Body(msgspec.Struct, gc=False):
 
 
 _BODIES = msgspec.json.Decoder(_Body)
+_NO_COMPLETION = "is not a chat completion"
 
 
 class ChatCompletions:
@@ -105,7 +107,7 @@ class ChatCompletions:
 
 def read_completion(body: bytes) -> Reading:
     """Read a whole reply."""
-    found = _decoded(body)
+    found = decoded(_BODIES, body, _NO_COMPLETION)
     if isinstance(found, Malformed):
         return found
     choice = found.choices[0] if found.choices else None
@@ -136,7 +138,7 @@ def read_stream(body: bytes) -> Reading:
             return Completion(
                 text="".join(texts), refusal="".join(refusals), finish=finish, model=model, id=name, bill=bill
             )
-        chunk = _decoded(data)
+        chunk = decoded(_BODIES, data, _NO_COMPLETION)
         if isinstance(chunk, Malformed):
             return chunk
         if complains(chunk.error):
@@ -152,13 +154,6 @@ def read_stream(body: bytes) -> Reading:
             texts.append(_words(said.content))
             refusals.append(said.refusal or "")
     return Malformed("was cut: its stream has no end mark")
-
-
-def _decoded(body: bytes) -> _Body | Malformed:
-    try:
-        return _BODIES.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return Malformed(f"is not a chat completion ({type(error).__name__})")
 
 
 def _words(content: str | list[_Part] | None) -> str:

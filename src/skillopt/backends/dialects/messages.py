@@ -9,6 +9,7 @@ from types import MappingProxyType
 import msgspec
 
 from skillopt.backends.dialects.reply import (
+    UNREADABLE_EVENT,
     Bill,
     Completion,
     Malformed,
@@ -16,6 +17,7 @@ from skillopt.backends.dialects.reply import (
     bounded,
     complains,
     complaint_of,
+    decoded,
     events,
     is_stream,
 )
@@ -132,10 +134,9 @@ class Messages:
 
 def read_message(body: bytes) -> Reading:
     """Read a whole reply."""
-    try:
-        found = _BODIES.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return Malformed(f"is not a message ({type(error).__name__})")
+    found = decoded(_BODIES, body, "is not a message")
+    if isinstance(found, Malformed):
+        return found
     if complains(found.error):
         return complaint_of(found.error)
     if found.content is None:
@@ -155,10 +156,9 @@ def read_stream(body: bytes) -> Reading:
     begun = _Body()
     finish, written = "", None
     for data in events(body):
-        try:
-            event = _EVENTS.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return Malformed(f"has an event that cannot be read ({type(error).__name__})")
+        event = decoded(_EVENTS, data, UNREADABLE_EVENT)
+        if isinstance(event, Malformed):
+            return event
         if complains(event.error):
             return complaint_of(event.error)
         begun = event.message or begun

@@ -4,12 +4,15 @@ Owns the values that the dialects share; refuses to know any provider's field na
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import msgspec
 
 from skillopt.backends.faults import Complaint, read_complaint
 from skillopt.domain.chat import ChatRequest, Finish
+
+Shape = TypeVar("Shape")
+UNREADABLE_EVENT = "has an event that cannot be read"
 
 
 class Bill(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -65,6 +68,14 @@ class Dialect(Protocol):
     def read(self, body: bytes) -> Reading:
         """Read a whole reply, streamed or not."""
         ...
+
+
+def decoded(decoder: msgspec.json.Decoder[Shape], data: bytes, otherwise: str) -> Shape | Malformed:
+    """Return what these bytes say in a dialect's own shape, or in which words they are malformed."""
+    try:
+        return decoder.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return Malformed(f"{otherwise} ({type(error).__name__})")
 
 
 def is_stream(body: bytes) -> bool:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 import msgspec
 
 from skillopt.backends.dialects.reply import (
+    UNREADABLE_EVENT,
     Bill,
     Completion,
     Malformed,
@@ -16,6 +17,7 @@ from skillopt.backends.dialects.reply import (
     bounded,
     complains,
     complaint_of,
+    decoded,
     events,
     is_stream,
 )
@@ -104,10 +106,9 @@ class Responses:
 
 def read_response(body: bytes) -> Reading:
     """Read a whole reply."""
-    try:
-        found = _BODIES.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return Malformed(f"is not a response ({type(error).__name__})")
+    found = decoded(_BODIES, body, "is not a response")
+    if isinstance(found, Malformed):
+        return found
     if complains(found.error):
         return complaint_of(found.error)
     if found.status == "failed":
@@ -130,10 +131,9 @@ def read_stream(body: bytes) -> Reading:
     for data in events(body):
         if data == b"[DONE]":
             break
-        try:
-            event = _EVENTS.decode(data)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            return Malformed(f"has an event that cannot be read ({type(error).__name__})")
+        event = decoded(_EVENTS, data, UNREADABLE_EVENT)
+        if isinstance(event, Malformed):
+            return event
         if event.type == "error" or complains(event.error):
             return read_complaint(data) or Complaint()
         if event.type in _ENDS:
