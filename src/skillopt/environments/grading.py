@@ -35,7 +35,7 @@ def grade(reply: str, task: Task, *, grader: str = "exact", answer: str | RegexA
         )
     problem = next((problem for problem in map(checks.problem, task.checks) if problem is not None), None)
     if problem is not None:
-        raise TaskError(f"Task {task.id!r} cannot be graded: {problem}.")
+        raise TaskError(f"Task {task.id!r} cannot be graded: {problem}.", hint="Correct that check.")
     return ruled(task, extractor(answer)(reply), reply, _measure(grader))
 
 

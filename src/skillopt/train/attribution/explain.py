@@ -55,7 +55,10 @@ def explained(blame: Blame, page: Page, number: int | None = None) -> Explained:
         for place, line in enumerate(blame.pages[page.skill_digest][page.file], start=1)
     )
     if number is not None and not 1 <= number <= len(lines):
-        raise UsageError(f"{page.file} of run {page.run!r} has {len(lines)} lines; there is no line {number}.")
+        raise UsageError(
+            f"{page.file} of run {page.run!r} has {len(lines)} lines; there is no line {number}.",
+            hint="Name one of them, or leave the number away to see all.",
+        )
     asked = lines if number is None else (lines[number - 1],)
     names = dict.fromkeys(line.origin for line in asked)
     return Explained(

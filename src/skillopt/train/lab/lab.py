@@ -17,7 +17,7 @@ from skillopt.train.lab.deciding import Deciding
 from skillopt.train.lab.hinting import Hinting
 from skillopt.train.lab.measuring import Measuring
 from skillopt.train.lab.noting import Noting
-from skillopt.train.lab.parts import Parts, Teller
+from skillopt.train.lab.parts import Parts, Teller, stand_of
 from skillopt.train.lab.proposing import Proposing
 from skillopt.train.lab.remembering import Remembering
 from skillopt.train.lab.searching import Searching
@@ -118,13 +118,7 @@ class Lab:
                 step=step.number,
                 epoch=step.epoch,
                 step_in_epoch=step.in_epoch,
-                skill_digest=state.skill.digest,
-                best_digest=state.best.skill.digest,
-                current_score=state.incumbent.board.value(state.metric),
-                best_score=state.best.board.value(state.metric),
-                best_step=state.best.step,
-                current_origin=state.incumbent.origin,
-                best_origin=state.best.origin,
+                **stand_of(state),
             )
         )
 

@@ -3,8 +3,11 @@ Owns the facts that several parts tell; refuses to know the order of the phases.
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import msgspec
 
+from skillopt.domain.progress.state import TrainState
 from skillopt.domain.skill import SKILL_FILE, Candidate, Change, Draft, Edit, Skill, Suggestion
 from skillopt.kernel.events import CandidateMade, EditFact, SkillKept, Warned
 from skillopt.kernel.plugins.members import Members
@@ -53,6 +56,31 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
                 repair=self.optimizer.repair,
             ),
         )
+
+
+class Stand(TypedDict):
+    """What the end of a step and that of an epoch tell alike."""
+
+    skill_digest: str
+    best_digest: str
+    current_score: float | None
+    best_score: float | None
+    best_step: int
+    current_origin: str
+    best_origin: str
+
+
+def stand_of(state: TrainState) -> Stand:
+    """Return how things stand."""
+    return Stand(
+        skill_digest=state.skill.digest,
+        best_digest=state.best.skill.digest,
+        current_score=state.incumbent.board.value(state.metric),
+        best_score=state.best.board.value(state.metric),
+        best_step=state.best.step,
+        current_origin=state.incumbent.origin,
+        best_origin=state.best.origin,
+    )
 
 
 class Teller:

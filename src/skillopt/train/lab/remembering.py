@@ -16,7 +16,7 @@ from skillopt.phases.consolidate.slow_update import Guidance, placeholder, slow_
 from skillopt.phases.proposals.transcripts import CHARACTERS_A_TOKEN
 from skillopt.train.lab.deciding import Deciding
 from skillopt.train.lab.measuring import Measuring
-from skillopt.train.lab.parts import Parts, Teller
+from skillopt.train.lab.parts import Parts, Teller, stand_of
 from skillopt.train.plan import Plan
 
 
@@ -138,13 +138,7 @@ class Remembering:
             EpochEnded(
                 epoch=step.epoch,
                 step=step.number,
-                skill_digest=state.skill.digest,
-                best_digest=state.best.skill.digest,
-                current_score=state.incumbent.board.value(state.metric),
-                best_score=state.best.board.value(state.metric),
-                best_step=state.best.step,
-                current_origin=state.incumbent.origin,
-                best_origin=state.best.origin,
+                **stand_of(state),
             )
         )
 
