@@ -8,6 +8,7 @@ from typing import Literal
 
 import msgspec
 
+from skillopt.domain.transcripts import Transcript
 from skillopt.domain.usage import Usage
 
 Role = Literal["system", "user", "assistant"]
@@ -39,10 +40,11 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     seed: int | None = None
 
 
-class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="reply"):
+class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="reply"):
     """One answer of a model. `seconds` is how long it took; nothing that decides anything reads it.
 
     `reasoning_tokens` are those of the output that were thought and not said; None where the provider does not tell.
+    `transcript` is what an agent did on the way; a model that was only asked has none.
     """
 
     text: str
@@ -52,15 +54,20 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="reply"):
     request_id: str = ""
     seconds: float = 0.0
     reasoning_tokens: int | None = None
+    transcript: Transcript | None = None
 
     def scrubbed(self, scrub: Callable[[str], str]) -> Reply:
         """Return this reply without secrets and half characters; the same object when there was nothing to change."""
         said = (self.text, self.model, self.request_id)
         lines = "\n".join(said)
-        if scrub(without_halves(lines)) == lines:  # one look instead of three: no secret is broken by a line's end
+        told = self.transcript
+        # one look instead of three: no secret is broken by a line's end
+        if told is None and scrub(without_halves(lines)) == lines:
             return self
         text, model, request_id = (scrub(without_halves(part)) for part in said)
-        return msgspec.structs.replace(self, text=text, model=model, request_id=request_id)
+        if told is not None:
+            told = told.scrubbed(lambda part: scrub(without_halves(part)))
+        return msgspec.structs.replace(self, text=text, model=model, request_id=request_id, transcript=told)
 
 
 class ModelIdentity(msgspec.Struct, frozen=True, kw_only=True):

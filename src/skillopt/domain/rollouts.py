@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import msgspec
 
+from skillopt.domain.transcripts import Transcript
+
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="failure"):
     """Why a unit of work has no answer, and who must act; never shown to an optimizer as a mistake of the skill.
@@ -28,7 +30,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 class Answered(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="answered"):
     """The target answered this trial; `finish` is how the model ended.
 
-    `turns` came after the answer, in training only: they show how it could be mended, and are not graded.
+    `turns` came after the answer, in training only: they show how it could be mended, and are not graded. `transcript`
+    is what an agent did on the way to its answer.
     """
 
     task_id: str
@@ -36,6 +39,7 @@ class Answered(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="answere
     text: str
     finish: str = "stop"
     turns: tuple[Turn, ...] = ()
+    transcript: Transcript | None = None
 
     @property
     def replies(self) -> tuple[str, ...]:

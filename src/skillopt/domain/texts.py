@@ -1,4 +1,4 @@
-"""Changing texts: every one inside a value, however deep it stands, and what one may not quote.
+"""Changing texts: every one inside a value, however deep it stands, what one may not quote, and cutting one short.
 Owns the walk and the blanks; refuses to know what the change is for."""
 
 from __future__ import annotations
@@ -33,3 +33,9 @@ def without(text: str, quotes: Sequence[str]) -> str:
         if len(quote.strip()) >= _SHORTEST_QUOTE:
             text = re.sub(re.escape(quote.strip()), "[…]", text, flags=re.IGNORECASE)
     return text
+
+
+def clipped(text: str, limit: int) -> str:
+    """Return the text on one line, cut at so many characters with a sign that it was."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else f"{line[: max(0, limit - 1)]}…"

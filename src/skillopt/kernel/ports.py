@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
+from skillopt.domain.errands import Errand
 from skillopt.domain.judging import Unassessed, Unexamined, Unjudged
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Task, TaskSet
@@ -41,6 +42,32 @@ class Chat(Protocol):
 
     async def close(self) -> None:
         """Let go of connections."""
+        ...
+
+
+class Agent(Protocol):
+    """Sends an agent on one errand, in a fresh folder, and returns its answer with a transcript of what it did.
+
+    `run` either returns an answer or raises an AgentError or ProviderError that says who must act: a timeout, an end
+    with another exit code than the program's own for success, and an empty answer are never answers. It does not
+    retry what a provider refused, may be called many times at once, and leaves no process and no folder behind.
+    """
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """Which program in which version answers, with which model and settings; the same for every run."""
+        ...
+
+    def worst(self, errand: Errand) -> Usage:
+        """Return the most that one run is reserved at."""
+        ...
+
+    async def run(self, errand: Errand) -> Reply:
+        """Have the errand done once."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything that was kept for further runs."""
         ...
 
 
