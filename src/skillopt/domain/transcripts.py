@@ -29,7 +29,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def line(self) -> str:
         """The step in one short piece."""
         words = {"said": "said", "thought": "thought", "ran": f"ran {self.tool}".rstrip(), "error": "error"}[self.kind]
-        ending = f" [{self.status}]" if self.status else ""
+        ending = f" [{clipped(self.status, LONGEST_STEP // 10)}]" if self.status else ""
         return clipped(f"{words}: {self.text.strip()}", LONGEST_STEP - len(ending)) + ending
 
 

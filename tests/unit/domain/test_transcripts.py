@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from skillopt.domain.transcripts import LONGEST_ACCOUNT, LONGEST_STEP, Action, LeftFile, Transcript
 
 KINDS = st.sampled_from(["said", "thought", "ran", "error"])
-ACTIONS = st.lists(st.builds(Action, kind=KINDS, text=st.text(max_size=900), status=st.text(max_size=20)), max_size=60)
+ACTIONS = st.lists(st.builds(Action, kind=KINDS, text=st.text(max_size=900), status=st.text(max_size=90)), max_size=60)
 
 
 def made(*actions: Action) -> Transcript:
