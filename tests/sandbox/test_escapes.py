@@ -20,8 +20,7 @@ import pytest
 
 from skillopt.domain.seeds import dice
 from skillopt.kernel.process import Finished
-from skillopt.kernel.sandbox import Confinement, Sandbox, Tier, probe
-from skillopt.kernel.sandbox.selftest import interpreter
+from skillopt.kernel.sandbox import Confinement, Sandbox, Tier, interpreter, probe
 
 FAMILIES = tomllib.loads(Path(__file__).with_name("attacks.toml").read_text(encoding="utf-8"))
 ATTACKS = [(family, name) for family, attacks in FAMILIES.items() for name in attacks]

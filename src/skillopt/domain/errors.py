@@ -141,10 +141,14 @@ class OptimizerError(SkilloptError):
 
 
 class AgentError(SkilloptError):
-    """An agent command-line program did not do its work."""
+    """An agent command-line program did not do its work; `usage` is what it cost all the same, where that is known."""
 
     exit_code = 3
     who = "agent"
+
+    def __init__(self, message: str, *, hint: str | None = None, usage: Usage | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.usage = usage
 
 
 class NotInstalledError(AgentError):

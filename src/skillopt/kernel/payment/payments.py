@@ -167,9 +167,8 @@ def _charge(error: ProviderError | AgentError, worst: Usage) -> Usage:
     """
     if isinstance(error, UnansweredError):
         return NOTHING
-    if isinstance(error, ProviderError):
-        if error.usage is not None:
-            return msgspec.structs.replace(error.usage, calls=1)
-        if error.status is not None and error.status >= _HTTP_ERROR:
-            return Usage(calls=1)
+    if error.usage is not None:
+        return msgspec.structs.replace(error.usage, calls=max(1, error.usage.calls))
+    if isinstance(error, ProviderError) and error.status is not None and error.status >= _HTTP_ERROR:
+        return Usage(calls=1)
     return worst if worst == NOTHING else msgspec.structs.replace(worst, calls=1)

@@ -3,13 +3,16 @@ Owns what of the system shows inside and where; refuses to know limits, which th
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from skillopt.kernel.sandbox.confinement import Confinement
+from skillopt.kernel.sandbox.confinement import Confinement, Premises
 from skillopt.kernel.sandbox.launcher import FILTER
 
-INSIDE = "/job"
+INSIDE, HOME_INSIDE = "/job", "/home/agent"
+_RELAY, _SOCKET = "/run/relay.py", "/run/door"
+_HOST_RELAY = Path(__file__).with_name("relay.py")
 _PLACES = (Path("/usr/bin/bwrap"), Path("/bin/bwrap"), Path("/usr/local/bin/bwrap"))
 _SYSTEM = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime")
@@ -26,25 +29,58 @@ def bubblewrap() -> Path | None:
     return next((place for place in _PLACES if place.is_file()), None)
 
 
+def interpreter() -> Path:
+    """Return this Python, past every link, so that a confined program can be one."""
+    return Path(sys.executable).resolve()
+
+
 def wrapped(program: Path, argv: Sequence[str], env: Mapping[str, str], bounds: Confinement) -> tuple[str, ...]:
     """Return the command that runs `argv` inside."""
+    premises = bounds.premises
+    home = "/tmp" if premises is None else HOME_INSIDE
+    binding = "--bind" if premises is None or premises.writes else "--ro-bind"
     return (
         str(program),
         *_NAMESPACES,
+        *(("--share-net",) if premises is not None and premises.network else ()),
         *("--ro-bind", "/usr", "/usr"),
         *_system(),
-        *(part for path in bounds.readable for part in ("--ro-bind", str(path), str(path))),
         *("--proc", "/proc", "--dev", "/dev"),
         *_masked(),
         *("--size", str(bounds.tmp_mb << 20), "--tmpfs", "/tmp"),
-        *("--bind", str(bounds.work), INSIDE, "--chdir", INSIDE),
+        *(part for path in bounds.readable for part in ("--ro-bind", str(path), str(path))),
+        *(() if premises is None else _shown(premises)),
+        *(binding, str(bounds.work), INSIDE, "--chdir", INSIDE),
+        *(() if premises is None else _mounted(premises)),
         *("--remount-ro", "/"),
         *(part for name, value in env.items() for part in ("--setenv", name, value)),
-        *("--setenv", "HOME", "/tmp", "--setenv", "TMPDIR", "/tmp"),
+        *("--setenv", "HOME", home, "--setenv", "TMPDIR", "/tmp"),
         *("--seccomp", FILTER),
         "--",
+        *_relayed(premises),
         *argv,
     )
+
+
+def _shown(premises: Premises) -> Iterator[str]:
+    """Show the home, and where a way out is asked for, the door and the program that stands in it."""
+    yield from ("--bind", str(premises.home), HOME_INSIDE)
+    if premises.door is not None:
+        yield from ("--ro-bind", str(_HOST_RELAY), _RELAY, "--bind", str(premises.door.socket), _SOCKET)
+        python = interpreter().parent.parent
+        if not python.is_relative_to("/usr"):
+            yield from ("--ro-bind", str(python), str(python))
+
+
+def _mounted(premises: Premises) -> Iterator[str]:
+    return (part for source, place in premises.mounts for part in ("--ro-bind", str(source), place))
+
+
+def _relayed(premises: Premises | None) -> tuple[str, ...]:
+    """Return the program that stands in the door and starts the one that is meant."""
+    if premises is None or premises.door is None:
+        return ()
+    return (str(interpreter()), "-I", "-S", _RELAY, str(premises.door.port), _SOCKET, "--")
 
 
 def _masked() -> Iterator[str]:

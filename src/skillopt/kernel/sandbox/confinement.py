@@ -16,10 +16,33 @@ class Tier(enum.Enum):
     LANDLOCK = "landlock"
 
 
+class Door(msgspec.Struct, frozen=True, kw_only=True):
+    """The one way out of a private network: what is sent to `port` on the program's own loopback goes to `socket`."""
+
+    port: int
+    socket: Path
+
+
+class Premises(msgspec.Struct, frozen=True, kw_only=True):
+    """What a program is given that lives there for a while, as an agent does: a home, things to read, a way out.
+
+    `mounts` are shown read-only, each by the path that the program knows. With `network` it shares this machine's;
+    without, it has a private one, which only `door` leads out of. `writes` is whether it may change its work folder.
+    """
+
+    home: Path
+    mounts: tuple[tuple[Path, str], ...] = ()
+    door: Door | None = None
+    network: bool = False
+    writes: bool = True
+
+
 class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     """The bounds of one program. `work` is its current folder and the only one it can write, besides a private tmp.
 
-    The system's programs and libraries can be read, `readable` too, and nothing else. There is no network.
+    The system's programs and libraries can be read, `readable` too, and nothing else. There is no network. A program
+    that reserves more memory than it uses, as a JavaScript engine does, wants `address_space` unbounded. `premises` are
+    for programs that need more than that, and only the first tier has them.
     """
 
     work: Path
@@ -30,4 +53,7 @@ class Confinement(msgspec.Struct, frozen=True, kw_only=True):
     file_mb: int = 64
     tmp_mb: int = 64
     processes: int = 64
+    open_files: int = 256
     output_limit: int = 1 << 20
+    address_space: bool = True
+    premises: Premises | None = None

@@ -20,7 +20,6 @@ _LAUNCHER = Path(__file__).with_name("launcher.py")
 _READABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _PATH = "/usr/local/bin:/usr/bin:/bin"
-_OPEN_FILES = 256
 
 
 class Sandbox:
@@ -72,6 +71,11 @@ class Sandbox:
             if program is None:
                 raise CrashedError("bubblewrap is no longer on this machine.", hint="Install it again.")
             command = wrapped(program, argv, env, bounds)
+        elif bounds.premises is not None:
+            raise CrashedError(
+                "An agent's program can be confined by bubblewrap only, which does not hold on this machine.",
+                hint="Install bubblewrap, or set agent.sandbox: none to run it as you are.",
+            )
         else:
             private = bounds.work / ".tmp"
             private.mkdir(exist_ok=True)
@@ -84,10 +88,11 @@ class Sandbox:
         limits = [
             (resource.RLIMIT_CORE, 0),
             (resource.RLIMIT_CPU, bounds.cpu_seconds),
-            (resource.RLIMIT_AS, bounds.memory_mb << 20),
             (resource.RLIMIT_FSIZE, bounds.file_mb << 20),
-            (resource.RLIMIT_NOFILE, _OPEN_FILES),
+            (resource.RLIMIT_NOFILE, bounds.open_files),
         ]
+        if bounds.address_space:
+            limits.append((resource.RLIMIT_AS, bounds.memory_mb << 20))
         if group is None:
             limits.append((resource.RLIMIT_NPROC, _processes_of_this_user() + bounds.processes))
         return {

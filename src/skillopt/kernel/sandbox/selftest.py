@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from skillopt.domain.errors import AgentError, UsageError
-from skillopt.kernel.sandbox.bubblewrap import bubblewrap
+from skillopt.kernel.sandbox.bubblewrap import bubblewrap, interpreter
 from skillopt.kernel.sandbox.confinement import Confinement, Tier
 from skillopt.kernel.sandbox.launcher import landlock_version
 from skillopt.kernel.sandbox.sandbox import Sandbox
@@ -113,11 +113,6 @@ async def find_sandbox() -> Sandbox:
         f"No sandbox holds on this machine ({'; '.join(reasons)}), so code of others does not run.",
         hint="Install bubblewrap, or use a kernel with landlock.",
     )
-
-
-def interpreter() -> Path:
-    """Return this Python, past every link, so that a confined program can be one."""
-    return Path(sys.executable).resolve()
 
 
 def _canary(folder: Path) -> Path:

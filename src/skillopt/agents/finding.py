@@ -1,0 +1,105 @@
+"""Where an agent's program is on this machine, and which version of it that is.
+Owns the look-up and what a confined program must be able to read of it; refuses to start it for anything else."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from skillopt.agents.program import Adapter
+from skillopt.domain.errors import CrashedError, NotInstalledError
+from skillopt.kernel.process import run_process
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+(?:[-.+][0-9A-Za-z.]+)?")
+_PATIENCE = 30.0
+_MODULES = "node_modules"
+_SYSTEM = Path("/usr")
+_SCRIPT = b"#!"
+
+
+class Program(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that was found: how it is started, its version, and the folders it is made of.
+
+    `wrapper` says that it is a script which starts something else, so that its version need not be what runs.
+    """
+
+    path: Path
+    version: str
+    readable: tuple[Path, ...]
+    search: str
+    wrapper: bool = False
+
+
+async def find_program(adapter: Adapter, *, path: str | None, root: Path, environ: Mapping[str, str]) -> Program:
+    """Return the program of an adapter: at `path`, which starts from `root`, or on this person's PATH."""
+    found = _named(adapter, path, root, environ)
+    search = os.pathsep.join(dict.fromkeys(_folders(found, environ)))
+    with tempfile.TemporaryDirectory(prefix="skillopt-look-") as folder:
+        finished = await run_process(
+            (str(found), "--version"),
+            cwd=Path(folder),
+            env={"PATH": search, "HOME": folder, "LANG": "C.UTF-8", "TERM": "dumb"},
+            stdin=None,
+            deadline=_PATIENCE,
+            output_limit=1 << 16,
+        )
+    told = _VERSION.search(finished.stdout.decode(errors="replace"))
+    if finished.exit_code != 0 or told is None:
+        raise CrashedError(
+            f"{found} does not tell its version: exit code {finished.exit_code}.",
+            hint=f"Run `{found} --version` yourself; to install it anew: {adapter.install}",
+        )
+    return Program(
+        path=found,
+        version=told[0],
+        readable=tuple(dict.fromkeys(_made_of(found, search))),
+        search=search,
+        wrapper=_is_script(found.resolve()),
+    )
+
+
+def _named(adapter: Adapter, path: str | None, root: Path, environ: Mapping[str, str]) -> Path:
+    if path is not None:
+        place = (root / Path(path).expanduser()).absolute()
+        if place.is_file() and os.access(place, os.X_OK):
+            return place
+        raise NotInstalledError(f"There is no program at {place}.", hint="Correct agent.path, or leave it out.")
+    for name in adapter.programs:
+        found = shutil.which(name, path=environ.get("PATH", os.defpath))
+        if found is not None:
+            return Path(found).absolute()
+    raise NotInstalledError(
+        f"The program {adapter.programs[0]!r} of backend {adapter.name} is not on PATH.",
+        hint=f"Install it: {adapter.install}. Or say where it is with agent.path.",
+    )
+
+
+def _folders(program: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return where the program may look for others: beside itself, where its interpreter is, and in the system."""
+    node = shutil.which("node", path=environ.get("PATH", os.defpath))
+    beside = (str(program.parent),)
+    interpreter = () if node is None else (str(Path(node).parent),)
+    return (*beside, *interpreter, "/usr/local/bin", "/usr/bin", "/bin")
+
+
+def _made_of(program: Path, search: str) -> tuple[Path, ...]:
+    """Return the folders outside the system that a program is read from."""
+    real = program.resolve()
+    modules = next((parent for parent in real.parents if parent.name == _MODULES), None)
+    parts = [program.parent, real.parent if modules is None else modules]
+    if _is_script(real):
+        node = shutil.which("node", path=search)
+        if node is not None:
+            parts += [Path(node).parent, Path(node).resolve().parent.parent]
+    return tuple(part for part in parts if not part.is_relative_to(_SYSTEM))
+
+
+def _is_script(program: Path) -> bool:
+    with program.open("rb") as content:
+        return content.read(2) == _SCRIPT

@@ -1,0 +1,89 @@
+"""A program that was found, who speaks its language, where it runs, and which model it asks.
+Owns starting it with nothing but what it is given; refuses to know what it is started for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from skillopt.agents.finding import Program
+from skillopt.agents.grounds import Grounds, Stay
+from skillopt.agents.program import Adapter, Command, Ended, Job, Model
+from skillopt.agents.settings import CliSettings
+from skillopt.domain.chat import ModelIdentity
+from skillopt.domain.usage import Usage
+
+_XDG: Mapping[str, str] = MappingProxyType(
+    {
+        "XDG_CONFIG_HOME": ".config",
+        "XDG_CACHE_HOME": ".cache",
+        "XDG_DATA_HOME": ".local/share",
+        "XDG_STATE_HOME": ".local/state",
+    }
+)
+
+
+class Team(msgspec.Struct, frozen=True, kw_only=True):
+    """A program that was found, who speaks its language, where it runs, and which model it asks.
+
+    `key` is called when a run needs it and its word is kept nowhere.
+    """
+
+    adapter: Adapter
+    program: Program
+    grounds: Grounds
+    settings: CliSettings
+    key: Callable[[], str] | None
+
+    @property
+    def model(self) -> Model:
+        """The model as the program is told of it."""
+        settings = self.settings
+        return Model(
+            name=settings.model,
+            base_url=self.grounds.address(settings.base_url),
+            key=None if self.key is None else self.key(),
+            wire=settings.wire,
+            price=settings.price,
+        )
+
+    def identity(self, sampling: str) -> ModelIdentity:
+        """Return who answers: the program's version is part of it."""
+        settings = self.settings
+        return ModelIdentity(
+            backend=f"{self.adapter.name} {self.program.version}",
+            address=settings.alias or settings.base_url or "its own provider",
+            model=settings.model or "its own choice",
+            sampling=sampling,
+        )
+
+    async def start(self, command: Command, stay: Stay, job: Job) -> Ended:
+        """Run the program to its end, with the environment it is given and no other."""
+        await asyncio.to_thread(_furnish, stay.home, command.home_files)
+        env = {
+            "HOME": job.home,
+            "PATH": self.program.search,
+            "LANG": "C.UTF-8",
+            "TERM": "dumb",
+            **{name: f"{job.home}/{place}" for name, place in _XDG.items()},
+            **command.env,
+        }
+        finished = await self.grounds.run(self.program, command.args, env, command.stdin, stay)
+        return Ended(job=job, finished=finished, home=stay.home)
+
+    def reserved(self, tokens: int, times: int = 1) -> Usage:
+        """Return what so many runs of so many tokens are reserved at; all might be written, which costs the most."""
+        price = self.settings.price
+        nano = 0 if price is None else price.cost(input_tokens=0, cached_tokens=0, output_tokens=tokens * times)
+        return Usage(calls=times, output_tokens=tokens * times, nano_usd=nano)
+
+
+def _furnish(home: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        place = home / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
