@@ -12,6 +12,7 @@ from skillopt.domain.seeds import dice
 from skillopt.testing.conversation import Brain, BrainReply, Conversation
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.teacher import Lesson, Prompt, rules_teacher, teacher
+from skillopt.testing.tooluse.script import SCRIPT, read_script, script_brain
 from skillopt.testing.worlds import (
     HIDDEN_RULES,
     ITEM,
@@ -108,5 +109,7 @@ BRAINS: Mapping[str, Brain] = MappingProxyType(
 
 
 def brain_named(name: str, brains: Mapping[str, Brain] = BRAINS) -> Brain:
-    """Return the brain with this name."""
+    """Return the brain with this name, or the one that a script spells out."""
+    if name.startswith(SCRIPT):
+        return script_brain(read_script(name))
     return named("brain", name, brains)
