@@ -121,6 +121,7 @@ _NAMES: Mapping[FaultKind, _Names] = MappingProxyType(
         FaultKind.UNAVAILABLE: _DOWN,
         FaultKind.OVERLOADED: _Names("server_error", "overloaded", "overloaded_error"),
         FaultKind.AUTH: _Names("invalid_request_error", "invalid_api_key", "authentication_error"),
+        FaultKind.FORBIDDEN: _Names("request_forbidden", None, "permission_error"),
         FaultKind.QUOTA: _Names("insufficient_quota", "insufficient_quota", "billing_error"),
         FaultKind.QUOTA_429: _Names("insufficient_quota", "insufficient_quota", "billing_error"),
         FaultKind.UNKNOWN_MODEL: _Names("invalid_request_error", "model_not_found", "not_found_error"),

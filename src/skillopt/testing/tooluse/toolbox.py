@@ -6,10 +6,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import msgspec
 
-from skillopt.testing.conversation import Conversation, Tool, ToolCall
+from skillopt.testing.conversation import BrainReply, Conversation, Tool, ToolCall
 
 Arguments = Mapping[str, object]
 
@@ -17,6 +18,9 @@ _SHELLS = frozenset({"exec_command", "shell_command", "shell", "bash"})
 _COMMAND_FIELDS = ("cmd", "command")
 _SKILL_FIELDS = ("skill", "name")
 _ANSWER_TOOL = "StructuredOutput"
+_BLANKS: Mapping[str, object] = MappingProxyType(
+    {"string": "", "integer": 0, "number": 0, "boolean": False, "array": []}
+)
 _PURPOSE = "A step of the scripted model."
 _ROOT = re.compile(r"^- `(\w+)` = `([^`]+)`", re.MULTILINE)
 
@@ -65,6 +69,34 @@ def answer_call(conversation: Conversation, answer: Arguments) -> ToolCall | Non
     """Return the call that hands in a structured answer; None where the answer is to be said."""
     tool = next((tool for tool in conversation.tools if tool.name == _ANSWER_TOOL), None)
     return None if tool is None else _call(tool, _json(answer))
+
+
+def hand_in(conversation: Conversation, said: BrainReply) -> BrainReply:
+    """Return a reply in the form that the caller wants: a JSON object if it wants one, by its tool if it has one.
+
+    A text that is no object yet becomes the value of the form's first text field.
+    """
+    tool = next((tool for tool in conversation.tools if tool.name == _ANSWER_TOOL), None)
+    form = conversation.form if tool is None else tool.fields
+    if isinstance(form, msgspec.UnsetType) or said.calls or said.fault is not None:
+        return said
+    answer = said.text if _is_object(said.text) else _json(_filled(form, said.text))
+    if tool is None:
+        return BrainReply(text=answer)
+    return BrainReply(calls=(_call(tool, answer),), finish="tool")
+
+
+def _filled(form: Mapping[str, str], text: str) -> Arguments:
+    blank: dict[str, object] = {name: _BLANKS.get(kind) for name, kind in form.items()}
+    first = next((name for name, kind in form.items() if kind == "string"), None)
+    return blank if first is None else {**blank, first: text}
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(text), dict)
+    except msgspec.DecodeError:
+        return False
 
 
 def skill_file(prompt: str, skill: str) -> str:

@@ -4,10 +4,12 @@ import json
 
 import pytest
 
-from skillopt.testing.conversation import Conversation, Tool, Turn
+from skillopt.testing.conversation import BrainReply, Conversation, Tool, ToolCall, Turn
+from skillopt.testing.faults import FaultKind
 from skillopt.testing.tooluse.toolbox import (
     answer_call,
     broken_call,
+    hand_in,
     results,
     shell_call,
     skill_call,
@@ -99,3 +101,25 @@ def test_a_call_carries_the_namespace_of_its_tool_and_an_unknown_tool_has_none()
 
 def test_steps_are_counted_by_tool_results() -> None:
     assert results(asked(turns=(Turn("user", "a"), Turn("tool", "b"), Turn("user", "c"), Turn("tool", "d")))) == 2
+
+
+def test_a_reply_without_a_form_a_call_and_a_fault_stay_as_they_are() -> None:
+    said = BrainReply(text="hello")
+    assert hand_in(asked(CLAUDE), said) is said
+    formed = Conversation(model="m", system="", turns=(), form={"a": "string"})
+    for reply in (BrainReply(calls=(ToolCall(name="x", arguments="{}"),)), BrainReply(fault=FaultKind.CUT)):
+        assert hand_in(formed, reply) is reply
+
+
+@pytest.mark.parametrize(
+    ("form", "text", "answer"),
+    [
+        ({"a": "string", "b": "string"}, "hello", {"a": "hello", "b": ""}),
+        ({"n": "number", "l": "array", "x": "", "a": "string"}, "[1]", {"n": 0, "l": [], "x": None, "a": "[1]"}),
+        ({"n": "integer"}, "hello", {"n": 0}),
+        ({"a": "string"}, '{"b": 1}', {"b": 1}),
+    ],
+)
+def test_a_text_takes_the_form_that_is_wanted(form: dict[str, str], text: str, answer: dict[str, object]) -> None:
+    formed = Conversation(model="m", system="", turns=(), form=form)
+    assert json.loads(hand_in(formed, BrainReply(text=text)).text) == answer
