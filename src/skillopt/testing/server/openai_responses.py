@@ -56,6 +56,8 @@ class _Body(msgspec.Struct, frozen=True):
     stream: bool | None = None
     tools: list[_Tool] | None = None
     text: _Text | None = None
+    prompt_cache_key: str | None = None
+    client_metadata: JsonObject | None = None
 
 
 _decoder = msgspec.json.Decoder(_Body)
@@ -87,7 +89,7 @@ class OpenAIResponses:
             max_tokens=asked.max_output_tokens,
             form=_form(asked.text),
         )
-        return Call(conversation=conversation, stream=asked.stream is True)
+        return Call(conversation=conversation, stream=asked.stream is True, identity=_identity(asked, conversation))
 
     def reply(self, call: Call, said: BrainReply, request_id: str) -> JsonObject:
         """Return a response."""
@@ -123,6 +125,11 @@ class OpenAIResponses:
         if call.stream:
             return HttpReply(frames=(named_frame("response.failed", {"sequence_number": 0, "response": failed}),))
         return HttpReply(body=encode(failed))
+
+
+def _identity(asked: _Body, conversation: Conversation) -> str | None:
+    """Name a request with metadata: codex sends those in another order each time, and its session as the cache key."""
+    return None if asked.client_metadata is None else f"{asked.prompt_cache_key} {conversation.digest}"
 
 
 def _tools(tools: list[_Tool], namespace: str = "") -> tuple[Tool, ...]:

@@ -56,11 +56,12 @@ def _type_of(value: object) -> str:
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """A request in one dialect, read."""
+    """A request in one dialect, read. `identity` names one whose client may send it again in other bytes."""
 
     conversation: Conversation
     stream: bool = False
     stream_usage: bool = True
+    identity: str | None = None
 
 
 class Dialect(Protocol):

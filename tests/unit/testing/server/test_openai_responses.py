@@ -124,3 +124,14 @@ def test_tools_are_understood_with_their_fields_namespaces_and_the_form_of_the_a
     for text in ({}, {"format": {"type": "text"}}, {"verbosity": "low"}):
         reply = ask("/s/shows%20tools/v1/responses", {**HELLO, "text": text}).json()
         assert json.loads(reply["output"][0]["content"][0]["text"]) == {"tools": [], "form": None}
+
+
+def test_a_request_sent_again_with_its_metadata_in_another_order_is_the_next_attempt(ask: Ask) -> None:
+    def status(metadata: str, session: str, scenario: str = "echo,kinds=internal,repeats=1,seed=81") -> int:
+        text = f'{{"model": "m", "input": "hi", "prompt_cache_key": "{session}", "client_metadata": {metadata}}}'
+        found = ask(f"/s/{scenario}/v1/responses", text.encode()).status
+        assert isinstance(found, int)
+        return found
+
+    assert [status('{"a": "1", "b": "2"}', "one"), status('{"b": "2", "a": "1"}', "one")] == [500, 200]
+    assert status('{"a": "1", "b": "2"}', "two") == 500
