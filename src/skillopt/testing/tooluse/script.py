@@ -11,6 +11,7 @@ import msgspec
 
 from skillopt.domain.errors import UsageError
 from skillopt.testing.conversation import Brain, BrainReply, Conversation, ToolCall
+from skillopt.testing.faults import FaultKind
 from skillopt.testing.tooluse.toolbox import (
     Arguments,
     answer_call,
@@ -24,7 +25,7 @@ from skillopt.testing.tooluse.toolbox import (
 SCRIPT = "script:"
 _LOOKS = (
     'Give a list of turns such as [{"sh": "ls"}, {"text": "Done."}]; a turn may have a text and at most one of '
-    "sh, skill, struct, call, raw."
+    "sh, skill, struct, call, raw, fault."
 )
 _DONE = "Done."
 _NO_TOOL = "I have no tool for that."
@@ -34,7 +35,7 @@ class ScriptTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     """One turn: what is said, and at most one thing that is done.
 
     `sh` runs a command, `skill` opens a skill, `struct` is the answer as an object, `call` names a tool and its
-    arguments, and `raw` calls the shell with this text in place of its arguments.
+    arguments, `raw` calls the shell with this text in place of its arguments, and `fault` fails in this way each time.
     """
 
     text: str = ""
@@ -43,9 +44,10 @@ class ScriptTurn(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     struct: Arguments | None = None
     call: tuple[str, Arguments] | None = None
     raw: str | None = None
+    fault: FaultKind | None = None
 
     def __post_init__(self) -> None:
-        deeds = [self.sh, self.skill, self.struct, self.call, self.raw]
+        deeds = [self.sh, self.skill, self.struct, self.call, self.raw, self.fault]
         if sum(deed is not None for deed in deeds) > 1:
             raise ValueError("a turn does one thing at most")
         if not self.text and all(deed is None for deed in deeds):
@@ -97,6 +99,8 @@ def script_brain(turns: tuple[ScriptTurn, ...]) -> Brain:
 
 
 def _taken(turn: ScriptTurn, conversation: Conversation) -> BrainReply:
+    if turn.fault is not None:
+        return BrainReply(text=turn.text or _DONE, fault=turn.fault)
     call = _call(turn, conversation)
     if call is not None:
         return BrainReply(text=turn.text, calls=(call,), finish="tool")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from skillopt.domain.errors import UsageError
 from skillopt.testing.brains import brain_named
 from skillopt.testing.conversation import BrainReply, Conversation, Tool, ToolCall, Turn
+from skillopt.testing.faults import FaultKind
 from skillopt.testing.scenario import parse_scenario
 from skillopt.testing.tooluse.script import ScriptTurn, read_script, script, script_length
 
@@ -64,6 +65,13 @@ def test_calls_by_name_and_broken_ones_are_made() -> None:
     assert "tides/SKILL.md" in play(name, results=2).calls[0].arguments
 
 
+def test_a_turn_can_fail_whoever_else_asks() -> None:
+    name = script(ScriptTurn(sh="ls"), ScriptTurn(fault=FaultKind.HANG_STREAM))
+    assert play(name).fault is None
+    for _ in range(2):
+        assert play(name, results=1).fault is FaultKind.HANG_STREAM
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -74,6 +82,7 @@ def test_calls_by_name_and_broken_ones_are_made() -> None:
         'script:[{"shell": "ls"}]',
         'script:[{"sh": "ls", "skill": "x"}]',
         'script:[{"call": ["x"]}]',
+        'script:[{"fault": "hangs"}]',
         'script:[{"text": 1}]',
         'script:[{"text": "a"}',
     ],
