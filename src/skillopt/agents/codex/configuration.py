@@ -56,12 +56,13 @@ def configuration(job: Job) -> str:
 
 def _provider(job: Job) -> _Table:
     """Describe the model's server. A failed request is tried again once in the middle of long work, else not at all."""
+    retries = 0 if job.agent is None else 1
     provider: _Table = {
         "name": _NAME,
         "wire_api": "responses",
         "request_max_retries": 0,
-        "stream_max_retries": 0 if job.agent is None else 1,
-        "stream_idle_timeout_ms": max(1000, int(job.seconds * 1000 * _PATIENCE)),
+        "stream_max_retries": retries,
+        "stream_idle_timeout_ms": max(1000, int(job.seconds * 1000 * _PATIENCE / (retries + 1))),
     }
     if job.model.key is not None:
         provider |= {"env_key": KEY_VARIABLE, "base_url": job.model.base_url or OWN_HOST}
