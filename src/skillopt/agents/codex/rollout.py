@@ -16,6 +16,7 @@ from skillopt.domain.transcripts import Action
 
 _ROLLOUTS = ".codex/sessions/*/*/*/rollout-*.jsonl"
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)
+_PATCHED = re.compile(r"^Wall time: [^\n]*\nOutput:\n(?=Exit code: )")  # a patch is told in a second envelope
 _REFUSED = re.compile(r"approval policy is|.*rejected by user|patch rejected", re.IGNORECASE)
 _FAILED = re.compile(r"unsupported |failed |unable |error|unknown ", re.IGNORECASE)
 _LISTING = {"list_files", "search"}
@@ -165,7 +166,7 @@ def _given(given: object) -> str:
 
 def _ended(call: Call, output: str, *, reported: bool) -> Call:
     """Tell from its output how a call ended. A failed command that Codex does not report is one its sandbox refused."""
-    head = output.partition("\nOutput:\n")[0]
+    head = _PATCHED.sub("", output).partition("\nOutput:\n")[0]
     exited = _EXIT.search(head)
     if exited is not None:
         failed = exited[1] != "0"

@@ -76,6 +76,7 @@ def called(output: object, **call: object) -> Call:
         ("Wall time: 0\nProcess exited with code 0\nOutput:\nx", "exit 0", False, False),
         ("Wall time: 0\nProcess exited with code 1\nOutput:\nx", "denied", True, True),
         ("Wall time: 0\nOutput:\nProcess exited with code 1", "done", False, False),
+        ("Wall time: 0\nOutput:\nExit code: 0\nWall time: 0\nOutput:\nSuccess.", "exit 0", False, False),
         ("Process running with session ID 7\nOutput:\n", "running", False, False),
         ("unsupported call: no_such_tool", "unsupported call: no_such_tool", True, False),
         ("failed to parse function arguments: key\nmore", "failed to parse function arguments: key", True, False),
