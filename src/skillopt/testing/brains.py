@@ -12,6 +12,8 @@ from skillopt.domain.seeds import dice
 from skillopt.testing.conversation import Brain, BrainReply, Conversation
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.teacher import Lesson, Prompt, rules_teacher, teacher
+from skillopt.testing.tooluse.apprentice import apprentice, undisturbed
+from skillopt.testing.tooluse.script import SCRIPT, read_script, script_brain
 from skillopt.testing.worlds import (
     HIDDEN_RULES,
     ITEM,
@@ -90,23 +92,28 @@ def mindful(conversation: Conversation) -> BrainReply:
 
 _MINDFUL = 0.5
 _FUSSY = 0.2
-_RULES = two_sided(target(rules_target(RULES)), teacher(rules_teacher(RULES)))
+_STUDENT, _MASTER = target(rules_target(RULES)), teacher(rules_teacher(RULES))
+_RULES = two_sided(_STUDENT, _MASTER)
 
 BRAINS: Mapping[str, Brain] = MappingProxyType(
     {
         "rules": _RULES,
         "hidden-rules": two_sided(target(rules_target(HIDDEN_RULES)), teacher(rules_teacher(HIDDEN_RULES))),
+        "agent-rules": two_sided(apprentice(_STUDENT), undisturbed(_MASTER)),
+        "agent-rules-file": two_sided(apprentice(_STUDENT, answer_file="answer.txt"), undisturbed(_MASTER)),
         "coin": two_sided(target(coin_target), teacher(coin_teacher)),
         "mixed": two_sided(target(mixed_target), teacher(mixed_teacher)),
         "memorising": two_sided(target(memorising_target), teacher(memorising_teacher)),
         "mindful": mindful,
         "echo": echo,
-        "stubborn": two_sided(target(rules_target(RULES)), _rambling),
+        "stubborn": two_sided(_STUDENT, _rambling),
         "always-fails": always_fails,
     }
 )
 
 
 def brain_named(name: str, brains: Mapping[str, Brain] = BRAINS) -> Brain:
-    """Return the brain with this name."""
+    """Return the brain with this name, or the one that a script spells out."""
+    if name.startswith(SCRIPT):
+        return script_brain(read_script(name))
     return named("brain", name, brains)

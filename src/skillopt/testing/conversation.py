@@ -22,22 +22,35 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """A tool that the caller offers: the fields of its arguments, each with its JSON type where that is one word."""
+
+    name: str
+    fields: dict[str, str] = {}
+    namespace: str = ""
+
+
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A call that the model wants made; `arguments` is JSON text, and may be broken on purpose."""
 
     name: str
     arguments: str
+    namespace: str = ""
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
-    """All that a brain may look at."""
+    """All that a brain may look at. `form` has the fields of the JSON object in which the answer is wanted, if it is.
+
+    An unset form is not part of the digest, so that conversations without one keep their names.
+    """
 
     model: str
     system: str
     turns: tuple[Turn, ...]
-    tools: tuple[str, ...] = ()
+    tools: tuple[Tool, ...] = ()
     max_tokens: int | None = None
     seed: int | None = None
+    form: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def role(self) -> str:

@@ -33,6 +33,7 @@ class FaultKind(StrEnum):
     UNAVAILABLE = "unavailable"
     OVERLOADED = "overloaded"
     AUTH = "auth"
+    FORBIDDEN = "forbidden"
     QUOTA = "quota"
     QUOTA_429 = "quota_429"
     UNKNOWN_MODEL = "unknown_model"
@@ -64,6 +65,7 @@ FAULTS: Mapping[FaultKind, FaultFacts] = MappingProxyType(
         FaultKind.UNAVAILABLE: FaultFacts(status=503, error=UnavailableError, says="The server is not ready."),
         FaultKind.OVERLOADED: FaultFacts(status=529, error=UnavailableError, says="The server is overloaded."),
         FaultKind.AUTH: FaultFacts(status=401, error=AuthError, says="The key is not valid."),
+        FaultKind.FORBIDDEN: FaultFacts(status=403, error=AuthError, says="The key does not allow this request."),
         FaultKind.QUOTA: FaultFacts(status=402, error=QuotaExhaustedError, says="The credit is used up."),
         FaultKind.QUOTA_429: FaultFacts(status=429, error=QuotaExhaustedError, says="The quota is used up."),
         FaultKind.UNKNOWN_MODEL: FaultFacts(status=404, error=RefusedError, says="The model does not exist."),

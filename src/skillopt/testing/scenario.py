@@ -1,5 +1,6 @@
 """Scenarios: one line of text that says which brain answers, how fast, and what goes wrong.
 Owns the grammar, which is `brain[,key=value]…`; the same line works in a server's URL and in process.
+A brain may be spelled out: `script:` and the JSON of its turns, which may hold commas.
 
 Example: `rules,rate=0.3,seed=7,repeats=3,kinds=rate_limit+cut+garbage`."""
 
@@ -12,6 +13,7 @@ import msgspec
 
 from skillopt.domain.errors import UsageError, unknown_name
 from skillopt.testing.faults import TRANSIENT, FaultAt, FaultPlan, fault_kind
+from skillopt.testing.tooluse.script import script_length
 
 Value = float | int | tuple[object, ...]
 
@@ -85,7 +87,7 @@ def parse_scenario(text: str) -> Scenario:
 
     `kinds` without `rate` means always; `rate` without `kinds` means any fault that passes when tried again.
     """
-    brain, *items = text.split(",")
+    brain, items = _split(text)
     own: dict[str, Value] = {}
     plan: dict[str, Value] = {}
     for item in items:
@@ -99,6 +101,13 @@ def parse_scenario(text: str) -> Scenario:
         plan["rate"] = 1.0
     faults = msgspec.structs.replace(FaultPlan(kinds=TRANSIENT), **plan)
     return msgspec.structs.replace(Scenario(brain=brain, faults=faults), **own)
+
+
+def _split(text: str) -> tuple[str, list[str]]:
+    """Return the brain and what comes after it; the end of a script is the end of its JSON."""
+    end = script_length(text)
+    brain, comma, rest = text[end:].partition(",")
+    return text[:end] + brain, rest.split(",") if comma else []
 
 
 def _read(name: str, written: str) -> Value:

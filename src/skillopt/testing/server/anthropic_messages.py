@@ -13,11 +13,13 @@ from skillopt.testing.server.wire import (
     Call,
     Content,
     JsonObject,
+    Schema,
     encode,
     fault_body,
     named_frame,
     pieces,
     text_of,
+    tool_of,
 )
 
 _STOPS = MappingProxyType({"length": "max_tokens", "filtered": "refusal", "tool": "tool_use"})
@@ -36,6 +38,7 @@ class _Message(msgspec.Struct, frozen=True):
 
 class _Tool(msgspec.Struct, frozen=True):
     name: str
+    input_schema: Schema | None = None
 
 
 class _Body(msgspec.Struct, frozen=True):
@@ -69,7 +72,7 @@ class AnthropicMessages:
             model=asked.model,
             system="\n\n".join(system),
             turns=tuple(turns),
-            tools=tuple(tool.name for tool in asked.tools) if asked.tools else (),
+            tools=tuple(tool_of(tool.name, tool.input_schema) for tool in asked.tools) if asked.tools else (),
             max_tokens=asked.max_tokens,
         )
         return Call(conversation=conversation, stream=asked.stream is True)

@@ -11,7 +11,14 @@ from collections.abc import Callable, Iterable
 import httptools
 import msgspec
 
-_REASONS = {200: b"OK", 400: b"Bad Request", 401: b"Unauthorized", 404: b"Not Found", 429: b"Too Many Requests"}
+_REASONS = {
+    200: b"OK",
+    400: b"Bad Request",
+    401: b"Unauthorized",
+    403: b"Forbidden",
+    404: b"Not Found",
+    429: b"Too Many Requests",
+}
 _OTHER_REASON = b"Scripted"
 _RESET = struct.pack("ii", 1, 0)
 

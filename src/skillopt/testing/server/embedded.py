@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TypeVar
+from urllib.parse import quote
 
 from skillopt.domain.errors import SkilloptError
 from skillopt.testing.brains import BRAINS
@@ -19,6 +20,7 @@ from skillopt.testing.server.service import Service, Settings
 
 _HOST = "127.0.0.1"
 _BACKLOG = 2048
+_PLAIN = ",=+:"
 Result = TypeVar("Result")
 
 
@@ -52,7 +54,7 @@ class ScriptedServer:
 
     def url(self, scenario: str) -> str:
         """Return the base URL under which a scenario is played."""
-        return f"{self.root}/s/{scenario}/v1"
+        return f"{self.root}/s/{quote(scenario, safe=_PLAIN)}/v1"
 
     def stats(self, scenario: str) -> Mapping[str, RoleStats]:
         """Return the counts of a scenario by role."""

@@ -7,10 +7,21 @@ from types import MappingProxyType
 
 import msgspec
 
-from skillopt.testing.conversation import BrainReply, Conversation, Speaker, Turn
+from skillopt.testing.conversation import BrainReply, Conversation, Speaker, Tool, Turn
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.server.connection import HttpReply
-from skillopt.testing.server.wire import Call, Content, JsonObject, data_frame, encode, fault_body, pieces, text_of
+from skillopt.testing.server.wire import (
+    Call,
+    Content,
+    JsonObject,
+    Schema,
+    data_frame,
+    encode,
+    fault_body,
+    pieces,
+    text_of,
+    tool_of,
+)
 
 _SPEAKERS: Mapping[str, Speaker] = MappingProxyType({"user": "user", "assistant": "assistant", "tool": "tool"})
 _FINISHES = MappingProxyType({"length": "length", "filtered": "content_filter", "tool": "tool_calls"})
@@ -21,12 +32,21 @@ class _Message(msgspec.Struct, frozen=True):
     content: Content = None
 
 
-class _Named(msgspec.Struct, frozen=True):
+class _Function(msgspec.Struct, frozen=True):
     name: str
+    parameters: Schema | None = None
 
 
 class _Tool(msgspec.Struct, frozen=True):
-    function: _Named
+    function: _Function
+
+
+class _Form(msgspec.Struct, frozen=True):
+    schema: Schema | None = None
+
+
+class _Format(msgspec.Struct, frozen=True):
+    json_schema: _Form | None = None
 
 
 class StreamOptions(msgspec.Struct, frozen=True):
@@ -44,6 +64,7 @@ class _Body(msgspec.Struct, frozen=True):
     stream_options: StreamOptions | None = None
     seed: int | None = None
     tools: list[_Tool] | None = None
+    response_format: _Format | None = None
 
 
 _decoder = msgspec.json.Decoder(_Body)
@@ -69,9 +90,10 @@ class OpenAIChat:
             model=asked.model,
             system="\n\n".join(system),
             turns=tuple(turns),
-            tools=tuple(tool.function.name for tool in asked.tools) if asked.tools else (),
+            tools=_tools(asked.tools) if asked.tools else (),
             max_tokens=asked.max_tokens if asked.max_completion_tokens is None else asked.max_completion_tokens,
             seed=asked.seed,
+            form=_form(asked.response_format),
         )
         options = asked.stream_options
         return Call(
@@ -82,7 +104,7 @@ class OpenAIChat:
 
     def reply(self, call: Call, said: BrainReply, request_id: str) -> JsonObject:
         """Return a completion."""
-        message: dict[str, object] = {"role": "assistant", "content": None if said.calls else said.text}
+        message: dict[str, object] = {"role": "assistant", "content": (said.text or None) if said.calls else said.text}
         if said.calls:
             message["tool_calls"] = _tool_calls(said, request_id)
         choice = {"index": 0, "message": message, "finish_reason": _finish(said)}
@@ -109,6 +131,16 @@ class OpenAIChat:
         """Return an error object where a completion should be."""
         error = fault_body(self.vendor, kind, request_id)
         return HttpReply(frames=(data_frame(error),)) if call.stream else HttpReply(body=encode(error))
+
+
+def _tools(tools: list[_Tool]) -> tuple[Tool, ...]:
+    return tuple(tool_of(tool.function.name, tool.function.parameters) for tool in tools)
+
+
+def _form(asked: _Format | None) -> dict[str, str] | msgspec.UnsetType:
+    if asked is None or asked.json_schema is None or asked.json_schema.schema is None:
+        return msgspec.UNSET
+    return asked.json_schema.schema.fields
 
 
 def _envelope(call: Call, request_id: str, kind: str) -> dict[str, object]:

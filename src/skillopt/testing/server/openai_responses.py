@@ -7,10 +7,20 @@ from types import MappingProxyType
 
 import msgspec
 
-from skillopt.testing.conversation import BrainReply, Conversation, Speaker, Turn
+from skillopt.testing.conversation import BrainReply, Conversation, Speaker, Tool, Turn
 from skillopt.testing.faults import FAULTS, FaultKind
 from skillopt.testing.server.connection import HttpReply
-from skillopt.testing.server.wire import Call, Content, JsonObject, encode, named_frame, pieces, text_of
+from skillopt.testing.server.wire import (
+    Call,
+    Content,
+    JsonObject,
+    Schema,
+    encode,
+    named_frame,
+    pieces,
+    text_of,
+    tool_of,
+)
 
 _SPEAKERS: Mapping[str, Speaker] = MappingProxyType({"user": "user", "assistant": "assistant"})
 _INCOMPLETE = MappingProxyType({"length": "max_output_tokens", "filtered": "content_filter"})
@@ -26,6 +36,16 @@ class _Item(msgspec.Struct, frozen=True):
 class _Tool(msgspec.Struct, frozen=True):
     type: str = ""
     name: str = ""
+    parameters: Schema | None = None
+    tools: list[_Tool] = []
+
+
+class _Format(msgspec.Struct, frozen=True):
+    schema: Schema | None = None
+
+
+class _Text(msgspec.Struct, frozen=True):
+    format: _Format | None = None
 
 
 class _Body(msgspec.Struct, frozen=True):
@@ -35,6 +55,9 @@ class _Body(msgspec.Struct, frozen=True):
     max_output_tokens: int | None = None
     stream: bool | None = None
     tools: list[_Tool] | None = None
+    text: _Text | None = None
+    prompt_cache_key: str | None = None
+    client_metadata: JsonObject | None = None
 
 
 _decoder = msgspec.json.Decoder(_Body)
@@ -62,10 +85,11 @@ class OpenAIResponses:
             model=asked.model,
             system="\n\n".join(system),
             turns=tuple(turns),
-            tools=tuple(tool.name or tool.type for tool in asked.tools) if asked.tools else (),
+            tools=_tools(asked.tools) if asked.tools else (),
             max_tokens=asked.max_output_tokens,
+            form=_form(asked.text),
         )
-        return Call(conversation=conversation, stream=asked.stream is True)
+        return Call(conversation=conversation, stream=asked.stream is True, identity=_identity(asked, conversation))
 
     def reply(self, call: Call, said: BrainReply, request_id: str) -> JsonObject:
         """Return a response."""
@@ -103,12 +127,34 @@ class OpenAIResponses:
         return HttpReply(body=encode(failed))
 
 
+def _identity(asked: _Body, conversation: Conversation) -> str | None:
+    """Name a request with metadata: codex sends those in another order each time, and its session as the cache key."""
+    return None if asked.client_metadata is None else f"{asked.prompt_cache_key} {conversation.digest}"
+
+
+def _tools(tools: list[_Tool], namespace: str = "") -> tuple[Tool, ...]:
+    """Return the tools, those that stand in a namespace with its name; one of the provider's own goes by its type."""
+    found: list[Tool] = []
+    for tool in tools:
+        if tool.type == "namespace":
+            found.extend(_tools(tool.tools, tool.name))
+        else:
+            found.append(tool_of(tool.name or tool.type, tool.parameters, namespace))
+    return tuple(found)
+
+
+def _form(asked: _Text | None) -> dict[str, str] | msgspec.UnsetType:
+    if asked is None or asked.format is None or asked.format.schema is None:
+        return msgspec.UNSET
+    return asked.format.schema.fields
+
+
 def _envelope(call: Call, request_id: str) -> dict[str, object]:
     return {"id": f"resp_{request_id}", "object": "response", "created_at": 0, "model": call.conversation.model}
 
 
 def _items(said: BrainReply, request_id: str) -> list[dict[str, object]]:
-    items: list[dict[str, object]] = [
+    calls: list[dict[str, object]] = [
         {
             "id": f"fc_{request_id}_{index}",
             "type": "function_call",
@@ -116,20 +162,20 @@ def _items(said: BrainReply, request_id: str) -> list[dict[str, object]]:
             "call_id": f"call_{request_id}_{index}",
             "name": made.name,
             "arguments": made.arguments,
+            **({"namespace": made.namespace} if made.namespace else {}),
         }
         for index, made in enumerate(said.calls)
     ]
-    if items:
-        return items
-    return [
-        {
-            "id": f"msg_{request_id}",
-            "type": "message",
-            "role": "assistant",
-            "status": "incomplete" if said.finish in _INCOMPLETE else "completed",
-            "content": [{"type": "output_text", "text": said.text, "annotations": []}],
-        }
-    ]
+    if calls and not said.text:
+        return calls
+    message: dict[str, object] = {
+        "id": f"msg_{request_id}",
+        "type": "message",
+        "role": "assistant",
+        "status": "incomplete" if said.finish in _INCOMPLETE else "completed",
+        "content": [{"type": "output_text", "text": said.text, "annotations": []}],
+    }
+    return [message, *calls]
 
 
 def _item_events(index: int, item: Mapping[str, object]) -> list[tuple[str, JsonObject]]:

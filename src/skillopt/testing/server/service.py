@@ -58,7 +58,7 @@ class _Stage:
         self.scenario = scenario
         self.brain = brain
         self.calls = 0
-        self.attempts: Counter[bytes] = Counter()
+        self.attempts: Counter[str] = Counter()
         self.roles: dict[str, RoleCount] = {}
         self.waiting: list[_Pending] = []
 
@@ -181,13 +181,14 @@ class Service:
         role = conversation.role
         count = stage.count(role, asyncio.get_running_loop().time())
         count.arrive(asyncio.get_running_loop().time())
-        digest = hashlib.blake2b(request.body, digest_size=16).digest()
+        sent = request.body if call.identity is None else call.identity.encode()
+        digest = hashlib.blake2b(sent, digest_size=16).hexdigest()
         stage.attempts[digest] += 1
         stage.calls += 1
         self._numbers += 1
         attempt, plan = stage.attempts[digest], stage.scenario.faults
         said = stage.brain(conversation).within(conversation.max_tokens)
-        fault = said.fault or plan.fault(digest=digest.hex(), attempt=attempt, call=stage.calls)
+        fault = said.fault or plan.fault(digest=digest, attempt=attempt, call=stage.calls)
         self._log.add(
             request,
             LoggedRequest(

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import msgspec
 
-from skillopt.testing.conversation import BrainReply, Conversation
+from skillopt.testing.conversation import BrainReply, Conversation, Tool
 from skillopt.testing.faults import FAULTS, FaultKind
 from skillopt.testing.server.connection import HttpReply
 
@@ -34,12 +34,34 @@ def text_of(content: Content) -> str:
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
+class Schema(msgspec.Struct, frozen=True):
+    """As much of a JSON schema as a brain may look at."""
+
+    properties: JsonObject | None = None
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Each property with its type; a type that is not one word counts as none."""
+        return {} if self.properties is None else {name: _type_of(value) for name, value in self.properties.items()}
+
+
+def tool_of(name: str, schema: Schema | None, namespace: str = "") -> Tool:
+    """Return a declared tool as a brain sees it."""
+    return Tool(name=name, fields={} if schema is None else schema.fields, namespace=namespace)
+
+
+def _type_of(value: object) -> str:
+    found = value.get("type") if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
+
+
 class Call(msgspec.Struct, frozen=True, kw_only=True):
-    """A request in one dialect, read."""
+    """A request in one dialect, read. `identity` names one whose client may send it again in other bytes."""
 
     conversation: Conversation
     stream: bool = False
     stream_usage: bool = True
+    identity: str | None = None
 
 
 class Dialect(Protocol):
@@ -100,6 +122,7 @@ _NAMES: Mapping[FaultKind, _Names] = MappingProxyType(
         FaultKind.UNAVAILABLE: _DOWN,
         FaultKind.OVERLOADED: _Names("server_error", "overloaded", "overloaded_error"),
         FaultKind.AUTH: _Names("invalid_request_error", "invalid_api_key", "authentication_error"),
+        FaultKind.FORBIDDEN: _Names("request_forbidden", None, "permission_error"),
         FaultKind.QUOTA: _Names("insufficient_quota", "insufficient_quota", "billing_error"),
         FaultKind.QUOTA_429: _Names("insufficient_quota", "insufficient_quota", "billing_error"),
         FaultKind.UNKNOWN_MODEL: _Names("invalid_request_error", "model_not_found", "not_found_error"),

@@ -43,12 +43,24 @@ def calls_a_tool(_conversation: Conversation) -> BrainReply:
     )
 
 
+def says_and_calls(_conversation: Conversation) -> BrainReply:
+    """Say a word before a call of a tool that stands in a namespace."""
+    return BrainReply(text="I look.", calls=(ToolCall(name="exec", arguments="{}", namespace="box"),), finish="tool")
+
+
+def shows_tools(conversation: Conversation) -> BrainReply:
+    """Say which tools were understood, and the form of the answer."""
+    tools = [[tool.namespace, tool.name, tool.fields] for tool in conversation.tools]
+    form = None if conversation.form is msgspec.UNSET else conversation.form
+    return BrainReply(text=json.dumps({"tools": tools, "form": form}))
+
+
 def describes(conversation: Conversation) -> BrainReply:
     """Say how the conversation was understood."""
     seen = {
         "system": conversation.system,
         "turns": [[turn.speaker, turn.text] for turn in conversation.turns],
-        "tools": conversation.tools,
+        "tools": [tool.name for tool in conversation.tools],
         "max_tokens": conversation.max_tokens,
         "seed": conversation.seed,
     }
@@ -57,7 +69,8 @@ def describes(conversation: Conversation) -> BrainReply:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[ThreadedServer]:
-    with serve_in_thread(brains={**BRAINS, "tools": calls_a_tool, "describe": describes}) as running:
+    own = {"tools": calls_a_tool, "describe": describes, "says and calls": says_and_calls, "shows tools": shows_tools}
+    with serve_in_thread(brains={**BRAINS, **own}) as running:
         yield running
 
 

@@ -94,3 +94,20 @@ def test_a_reply_longer_than_allowed_stops_for_length(ask: Ask) -> None:
 def test_tokens_can_be_counted_beforehand(ask: Ask) -> None:
     assert ask("/s/echo/v1/messages/count_tokens", HELLO).json() == {"input_tokens": 5}
     assert ask("/s/echo/v1/messages/count_tokens", b"{").status == 400
+
+
+def test_words_before_a_call_are_a_block_of_their_own(ask: Ask) -> None:
+    blocks = ask("/s/says%20and%20calls/v1/messages", HELLO).json()["content"]
+    assert [block["type"] for block in blocks] == ["text", "tool_use"]
+
+
+def test_tools_are_understood_with_their_fields(ask: Ask) -> None:
+    tools = [
+        {"name": "Bash", "input_schema": {"type": "object", "properties": {"command": {"type": "string"}}}},
+        {"name": "Nothing", "input_schema": {"type": "object"}},
+    ]
+    reply = ask("/s/shows%20tools/v1/messages", {**HELLO, "tools": tools}).json()
+    assert json.loads(reply["content"][0]["text"])["tools"] == [
+        ["", "Bash", {"command": "string"}],
+        ["", "Nothing", {}],
+    ]

@@ -91,3 +91,32 @@ def test_a_reply_longer_than_allowed_stops_for_length(ask: Ask) -> None:
     assert body["choices"][0]["message"]["content"] == "hello th"
     assert body["choices"][0]["finish_reason"] == "length"
     assert body["usage"]["completion_tokens"] == 2
+
+
+def test_words_before_a_call_are_kept(ask: Ask) -> None:
+    message = ask("/s/says%20and%20calls/v1/chat/completions", {"model": "m", "messages": HELLO}).json()["choices"][0][
+        "message"
+    ]
+    assert (message["content"], message["tool_calls"][0]["function"]["name"]) == ("I look.", "exec")
+
+
+def test_tools_are_understood_with_their_fields_and_the_form_of_the_answer(ask: Ask) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    tools = [
+        {"type": "function", "function": {"name": "bash", "parameters": schema}},
+        {"type": "function", "function": {"name": "list"}},
+    ]
+    form = {"type": "json_schema", "json_schema": {"name": "answer", "schema": schema}}
+    reply = ask(
+        "/s/shows%20tools/v1/chat/completions",
+        {"model": "m", "messages": HELLO, "tools": tools, "response_format": form},
+    ).json()
+    assert json.loads(reply["choices"][0]["message"]["content"]) == {
+        "tools": [["", "bash", {"n": "integer"}], ["", "list", {}]],
+        "form": {"n": "integer"},
+    }
+    plain = ask(
+        "/s/shows%20tools/v1/chat/completions",
+        {"model": "m", "messages": HELLO, "response_format": {"type": "json_object"}},
+    ).json()
+    assert json.loads(plain["choices"][0]["message"]["content"])["form"] is None

@@ -85,3 +85,53 @@ def test_a_reply_longer_than_allowed_is_incomplete(ask: Ask) -> None:
     assert (body["status"], body["incomplete_details"]) == ("incomplete", {"reason": "max_output_tokens"})
     events = ask("/s/echo/v1/responses", {**HELLO, "max_output_tokens": 2, "stream": True}).events()
     assert events[-1][0] == "response.incomplete"
+
+
+def test_words_before_a_call_are_an_item_of_their_own(ask: Ask) -> None:
+    body = ask("/s/says%20and%20calls/v1/responses", HELLO).json()
+    assert [item["type"] for item in body["output"]] == ["message", "function_call"]
+    assert body["output"][0]["content"][0]["text"] == "I look."
+    assert (body["output"][1]["namespace"], body["output"][1]["name"]) == ("box", "exec")
+    events = ask("/s/says%20and%20calls/v1/responses", {**HELLO, "stream": True}).events()
+    done = [value["item"]["type"] for name, value in events if name == "response.output_item.done"]
+    assert done == ["message", "function_call"]
+    assert events[-1][1]["response"]["output"] == body_without_ids(events, body["output"])
+
+
+def body_without_ids(events: list[tuple[str, Any]], items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the items with the ids that the streamed reply gave them."""
+    ids = [{key: item[key] for key in ("id", "call_id") if key in item} for item in events[-1][1]["response"]["output"]]
+    return [{**item, **own} for item, own in zip(items, ids, strict=True)]
+
+
+def test_tools_are_understood_with_their_fields_namespaces_and_the_form_of_the_answer(ask: Ask) -> None:
+    schema = {"type": "object", "properties": {"n": {"type": "integer"}, "m": {"type": ["string", "null"]}, "o": True}}
+    tools = [
+        {"type": "function", "name": "exec_command", "parameters": schema},
+        {"type": "namespace", "name": "box", "tools": [{"type": "function", "name": "open", "parameters": {}}]},
+        {"type": "web_search"},
+    ]
+    form = {"format": {"type": "json_schema", "name": "answer", "strict": True, "schema": schema}}
+    reply = ask("/s/shows%20tools/v1/responses", {**HELLO, "tools": tools, "text": form}).json()
+    assert json.loads(reply["output"][0]["content"][0]["text"]) == {
+        "tools": [
+            ["", "exec_command", {"n": "integer", "m": "", "o": ""}],
+            ["box", "open", {}],
+            ["", "web_search", {}],
+        ],
+        "form": {"n": "integer", "m": "", "o": ""},
+    }
+    for text in ({}, {"format": {"type": "text"}}, {"verbosity": "low"}):
+        reply = ask("/s/shows%20tools/v1/responses", {**HELLO, "text": text}).json()
+        assert json.loads(reply["output"][0]["content"][0]["text"]) == {"tools": [], "form": None}
+
+
+def test_a_request_sent_again_with_its_metadata_in_another_order_is_the_next_attempt(ask: Ask) -> None:
+    def status(metadata: str, session: str, scenario: str = "echo,kinds=internal,repeats=1,seed=81") -> int:
+        text = f'{{"model": "m", "input": "hi", "prompt_cache_key": "{session}", "client_metadata": {metadata}}}'
+        found = ask(f"/s/{scenario}/v1/responses", text.encode()).status
+        assert isinstance(found, int)
+        return found
+
+    assert [status('{"a": "1", "b": "2"}', "one"), status('{"b": "2", "a": "1"}', "one")] == [500, 200]
+    assert status('{"a": "1", "b": "2"}', "two") == 500

@@ -11,6 +11,7 @@ import pytest
 from skillopt.testing.brains import BRAINS
 from skillopt.testing.scenario import KEYS
 from skillopt.testing.server import ThreadedServer
+from skillopt.testing.tooluse.script import ScriptTurn, script
 from skillopt.testing.worlds import RULES, rules_world
 
 Ask = Callable[..., Any]
@@ -157,3 +158,22 @@ def test_replies_wait_until_enough_are_together(ask: Ask, server: ThreadedServer
         )
     assert texts == ["a", "b", "c", "d"]
     assert server.stats(name)["target"].max_in_flight == 4
+
+
+def test_a_script_in_the_url_is_played_by_the_results_in_the_request(ask: Ask, server: ThreadedServer) -> None:
+    name = script(ScriptTurn(sh='echo "a, b" > c/d'), ScriptTurn(text="Done, all of it."))
+    path = server.url(name).removeprefix(server.root)
+    tool = {"name": "Bash", "input_schema": {"properties": {"command": {"type": "string"}}}}
+    first = {"model": "m", "messages": [{"role": "user", "content": "go"}], "tools": [tool]}
+    block = ask(f"{path}/messages", first).json()["content"][0]
+    assert (block["name"], block["input"]) == ("Bash", {"command": 'echo "a, b" > c/d'})
+    taken = [{"type": "tool_result", "tool_use_id": "1", "content": "a, b"}]
+    second = {**first, "messages": [*first["messages"], {"role": "user", "content": taken}]}
+    assert ask(f"{path}/messages", second).json()["content"] == [{"type": "text", "text": "Done, all of it."}]
+    assert ask(f"{server.url(name + ',kinds=auth').removeprefix(server.root)}/messages", first).status == 401
+
+
+def test_a_script_that_cannot_be_read_is_a_400_that_shows_one(ask: Ask) -> None:
+    response = ask("/s/script:%5B%5D/v1/chat/completions", body())
+    assert response.status == 400
+    assert '{"text": "Done."}' in response.json()["error"]["message"]

@@ -1,0 +1,1 @@
+"""Scripted models that use the tools a caller offers, as coding agents do."""
