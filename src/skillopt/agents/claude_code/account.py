@@ -142,7 +142,7 @@ def _refusals(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
 def _call(block: Block, result: Block | None, refused: dict[str, str]) -> Call:
     try:
         given = msgspec.json.decode(block.input, type=Input)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeError, RecursionError):  # the bytes are told as they are
         given = Input()
     return Call(
         id=block.id or "",

@@ -4,28 +4,30 @@ Owns their shapes, as far as we read them, and reading them one by one; a line t
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 import msgspec
 
 SYNTHETIC = "<synthetic>"
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]  # what else is told is no count
 
 
 class Tokens(msgspec.Struct, frozen=True):
     """What one message, or the run, used in tokens."""
 
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cache_read_input_tokens: int | None = None
-    cache_creation_input_tokens: int | None = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
 
 
 class ModelTokens(msgspec.Struct, frozen=True, rename="camel"):
     """What the whole run used of one model."""
 
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_input_tokens: int = 0
-    cache_creation_input_tokens: int = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cache_read_input_tokens: Count = 0
+    cache_creation_input_tokens: Count = 0
 
 
 class Block(msgspec.Struct, frozen=True):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skillopt.agents.claude_code.adapter import ClaudeCode
 from skillopt.agents.program import Adapter, Cause, Heard
 from skillopt.domain.transcripts import Seen
-from tests.unit.agents.claude_code.stand import JOB, ended, result, said, sample
+from tests.unit.agents.claude_code.stand import JOB, SAMPLES, ended, result, said, sample
 
 STEPS = ((2_000, 1), (10_000, 7))  # a sample of up to so many bytes is cut at every so many
-LONG_STEP = 499
+LONG_STEP = 1999
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):
@@ -87,8 +90,6 @@ def test_it_is_an_adapter() -> None:
 
 def test_every_sample_is_in_the_tables() -> None:
     sample("stream_json_tool.jsonl")
-    from tests.unit.agents.claude_code.stand import SAMPLES
-
     assert {path.name for path in SAMPLES.iterdir()} == {*OUTPUTS, *TRANSCRIPTS}
 
 
@@ -116,7 +117,7 @@ def test_output_and_transcript_together_count_nothing_twice(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", [*OUTPUTS, *TRANSCRIPTS])
 def test_a_cut_is_no_obstacle(tmp_path: Path, name: str) -> None:
-    """At every byte, or every 7th or 499th of a larger sample, and there at every end of a line and beside it."""
+    """At every byte, or every 7th or 1999th of a larger sample, and there at every end of a line and beside it."""
     data = sample(name)
     step = next((step for size, step in STEPS if len(data) <= size), LONG_STEP)
     ends = {place + near for place, byte in enumerate(data) if byte == ord("\n") for near in (-1, 0, 1)}
@@ -129,6 +130,53 @@ def test_a_cut_is_no_obstacle(tmp_path: Path, name: str) -> None:
         else:
             heard = adapter.heard(ended(tmp_path, part, exit_code=-9))
         assert heard.problem is not None
+
+
+FIELDS = (
+    "type",
+    "message",
+    "content",
+    "id",
+    "name",
+    "input",
+    "text",
+    "uuid",
+    "usage",
+    "modelUsage",
+    "result",
+    "errors",
+)
+WORDS = ("assistant", "user", "result", "tool_use", "tool_result", "StructuredOutput", "t1", "\ud800", "")
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(FIELDS), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(lines=st.lists(st.dictionaries(st.sampled_from(FIELDS), VALUES), max_size=4), noise=st.binary(max_size=4))
+def test_whatever_the_program_writes_something_is_heard(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[dict[str, object]], noise: bytes
+) -> None:
+    data = b"\n".join(json.dumps(each).encode().replace(b"t1", noise) for each in lines)
+    heard = ClaudeCode().heard(ended(tmp_path_factory.getbasetemp(), data, job=SCHEMA))
+    assert heard.problem is not None or heard.text.strip()
+
+
+def test_arguments_that_are_no_text_are_heard(tmp_path: Path) -> None:
+    call = said({"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "BYTE"}}).replace(
+        b"BYTE", b"\xff"
+    )
+    heard = ClaudeCode().heard(ended(tmp_path, call + result()))
+    assert (heard.calls, heard.text) == ((("Bash", 1),), "Done.")
+
+
+@pytest.mark.parametrize("count", [-1, 10**30])
+def test_what_is_no_count_is_not_charged(tmp_path: Path, count: int) -> None:
+    heard = ClaudeCode().heard(
+        ended(tmp_path, result(modelUsage={"m": {"inputTokens": 1}}).replace(b":1}", b":%d}" % count))
+    )
+    assert (heard.usage, heard.problem is not None) == (None, True)
 
 
 def test_a_login_is_seen_by_its_file_alone(tmp_path: Path) -> None:
