@@ -156,15 +156,15 @@ def _call(block: Block, result: Block | None, refused: dict[str, str]) -> Call:
 
 def _said(block: Block, *, synthetic: bool) -> Iterator[Action]:
     if block.type == "text" and block.text:
-        yield Action(kind="error" if synthetic else "said", text=block.text)
+        yield Action(kind="error" if synthetic else "said", text=block.text[:_LONGEST_TEXT])
     if block.type == "thinking" and block.thinking:
-        yield Action(kind="thought", text=block.thinking)
+        yield Action(kind="thought", text=block.thinking[:_LONGEST_TEXT])
 
 
 def _done(call: Call) -> Iterator[Action]:
     told = call.input.told or call.raw.decode(errors="replace")
     if call.name == ANSWER and not call.failed:
-        yield Action(kind="said", text=told)
+        yield Action(kind="said", text=told[:_LONGEST_TEXT])
         return
     yield Action(kind="ran", text=told[:_LONGEST_TEXT], tool=call.name, status=call.status)
     if call.failed and call.result is not None:

@@ -25,7 +25,7 @@ class ClaudeCode:
 
     name = "claude_code"
     programs: Sequence[str] = ("claude",)
-    install = f"npm install --global @anthropic-ai/claude-code@{VERSION}, with Node 22 or newer"
+    install = f"npm install --global @anthropic-ai/claude-code@{VERSION}"
     schemas = True
     lasting: Sequence[str] = ()
 
