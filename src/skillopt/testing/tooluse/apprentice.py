@@ -10,8 +10,9 @@ import shlex
 
 import msgspec
 
+from skillopt.domain.skill import SKILL_FILE
 from skillopt.testing.conversation import Brain, BrainReply, Conversation, ToolCall, Turn
-from skillopt.testing.tooluse.toolbox import hand_in, results, shell_call, skill_call
+from skillopt.testing.tooluse.toolbox import hand_in, results, shell_call, skill_call, skill_file
 
 TASK_FILE = "task.md"
 _LIST = "find . -path '*/skills/*/SKILL.md'"
@@ -68,14 +69,18 @@ def _reading(conversation: Conversation) -> list[ToolCall]:
     calls = [shell_call(conversation, command) for command in commands]
     if len(found) >= len(commands):
         names = dict.fromkeys(_LISTED.findall(found[len(commands) - 1]))
-        calls += [skill_call(conversation, name) for name in sorted(names) if _is_told(name, told)]
+        calls += [_opening(conversation, name, told) for name in sorted(names)]
     return [call for call in calls if call is not None]
 
 
-def _is_told(skill: str, told: str) -> bool:
-    """Whether the agent's prompt lists the skill; one that it does not list is no use to its model."""
+def _opening(conversation: Conversation, skill: str, told: str) -> ToolCall | None:
+    """Return the call that opens a skill the prompt lists, or reads one whose file it names; of no other it knows."""
     name = re.escape(skill)
-    return re.search(rf"^- {name}:|<name>{name}</name>", told, re.MULTILINE) is not None
+    if re.search(rf"^- {name}:|<name>{name}</name>", told, re.MULTILINE):
+        return skill_call(conversation, skill)
+    if f"/{skill}/{SKILL_FILE}" in told:
+        return shell_call(conversation, f"cat {shlex.quote(skill_file(told, skill))}")
+    return None
 
 
 def _prompt(conversation: Conversation) -> str:

@@ -85,6 +85,13 @@ def test_a_skill_that_the_prompt_does_not_list_or_the_folder_does_not_hold_is_no
         assert len(calls) == 2
 
 
+def test_a_skill_whose_file_the_prompt_names_is_read_even_where_no_tool_lists_it() -> None:
+    said = "Read task.md. Then read .agents/skills/house-style/SKILL.md and go by what it says."
+    text, calls = work("agent-rules", workspace(), prompt="- dataviz: Charts.", tools=(BASH, SKILL), said=said)
+    assert text == f"<answer>{TASK.reference}</answer>"
+    assert json.loads(calls[-1].arguments) == {"command": "cat .agents/skills/house-style/SKILL.md"}
+
+
 def test_rules_that_only_stand_in_the_prompt_do_not_count() -> None:
     text, _ = work("agent-rules", workspace(skill=""), prompt=f"{PROMPT}\n{EVERY_RULE}", said=EVERY_RULE)
     assert "[violated: " in text
