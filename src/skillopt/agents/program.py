@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from skillopt.agents.settings import AgentSettings
-from skillopt.domain.transcripts import Action, Seen
+from skillopt.domain.agency.transcripts import Action, Seen
 from skillopt.domain.usage import Price, Usage
 from skillopt.kernel.process import Finished
 

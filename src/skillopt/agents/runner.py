@@ -17,10 +17,10 @@ from skillopt.agents.settling import failure
 from skillopt.agents.team import Team
 from skillopt.agents.wording import SCHEMA, heard_answer, prompt
 from skillopt.agents.workspace import Laid, lay_out, left_files, skill_name
+from skillopt.domain.agency.errands import Errand
+from skillopt.domain.agency.transcripts import LeftFile, Transcript
 from skillopt.domain.chat import ModelIdentity, Reply
-from skillopt.domain.errands import Errand
 from skillopt.domain.errors import CrashedError, EmptyReplyError
-from skillopt.domain.transcripts import LeftFile, Transcript
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.boundary import Attributed
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 
 from skillopt.agents.settings import AgentSettings
-from skillopt.domain.errands import Errand
+from skillopt.domain.agency.errands import Errand
 
 TASK, INDEX = "task.md", "ATTACHMENTS.md"
 SKILL_HOME = ".agents/skills"

@@ -13,10 +13,10 @@ from pathlib import Path, PurePosixPath
 import msgspec
 
 from skillopt.agents.wording import INDEX, SKILL_HOME, TASK
-from skillopt.domain.errands import Attachment, Errand
+from skillopt.domain.agency.errands import Attachment, Errand
+from skillopt.domain.agency.transcripts import LeftFile
 from skillopt.domain.errors import TaskError
 from skillopt.domain.skill import SKILL_FILE, Skill
-from skillopt.domain.transcripts import LeftFile
 
 ATTACHMENTS = "attachments"
 _SKILL_HOMES = (SKILL_HOME, ".claude/skills")

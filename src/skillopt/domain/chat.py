@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from skillopt.domain.transcripts import Transcript
+from skillopt.domain.agency.transcripts import Transcript
 from skillopt.domain.usage import Usage
 
 Role = Literal["system", "user", "assistant"]

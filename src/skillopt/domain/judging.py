@@ -8,10 +8,10 @@ from typing import Literal
 
 import msgspec
 
+from skillopt.domain.agency.transcripts import LeftFile
 from skillopt.domain.errors import TaskError
 from skillopt.domain.scores import Score, together
 from skillopt.domain.tasks import Task
-from skillopt.domain.transcripts import LeftFile
 
 
 class Unjudged(msgspec.Struct, frozen=True, kw_only=True, gc=False):

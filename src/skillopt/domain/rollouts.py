@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from skillopt.domain.transcripts import Transcript
+from skillopt.domain.agency.transcripts import Transcript
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, gc=False, tag="failure"):

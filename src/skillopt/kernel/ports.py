@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from skillopt.domain.agency.errands import Errand
 from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
-from skillopt.domain.errands import Errand
 from skillopt.domain.judging import Unassessed, Unexamined, Unjudged
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Task, TaskSet

@@ -9,9 +9,9 @@ from typing import Literal, Protocol, get_args
 
 import msgspec
 
+from skillopt.domain.agency.transcripts import LeftFile
 from skillopt.domain.chat import ChatRequest, Message, Reply
 from skillopt.domain.tasks import Task
-from skillopt.domain.transcripts import LeftFile
 from skillopt.domain.usage import Usage
 from skillopt.kernel.journal import Key
 from skillopt.kernel.ports import Chat

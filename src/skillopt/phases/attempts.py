@@ -8,8 +8,8 @@ from typing import Protocol
 
 import msgspec
 
+from skillopt.domain.agency.errands import Errand
 from skillopt.domain.chat import Reply
-from skillopt.domain.errands import Errand
 from skillopt.domain.errors import UsageError
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task

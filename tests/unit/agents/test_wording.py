@@ -5,7 +5,7 @@ import pytest
 
 from skillopt.agents.settings import AgentSettings
 from skillopt.agents.wording import SCHEMA, heard_answer, prompt
-from skillopt.domain.errands import Attachment, Errand
+from skillopt.domain.agency.errands import Attachment, Errand
 from skillopt.domain.skill import Skill
 
 ERRAND = Errand(instruction="Add up.", skill=Skill.from_text("Carry the one."))

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from skillopt.agents.workspace import Laid, lay_out, left_files, skill_name, skill_text
-from skillopt.domain.errands import Attachment, Errand
+from skillopt.domain.agency.errands import Attachment, Errand
 from skillopt.domain.errors import TaskError
 from skillopt.domain.skill import Skill
 
 SKILL = Skill.from_files(
     {
-        "SKILL.md": "---\nname: sums\ndescription: How sums\n  are done\nallowed-tools: Bash\n---\n# Sums\n\nCarry the one.\n",
+        "SKILL.md": "---\nname: sums\ndescription: How sums\n  are done\nallowed-tools: Bash\n---\nCarry the one.\n",
         "references/tables.md": "1 1 2\n",
     },
     name="sums",

@@ -10,7 +10,7 @@ import msgspec
 
 from skillopt.agents.claude_code.events import Block, Line
 from skillopt.agents.claude_code.permits import SKILL
-from skillopt.domain.transcripts import LONGEST_STEP, Action, Seen
+from skillopt.domain.agency.transcripts import LONGEST_STEP, Action, Seen
 
 ANSWER = "StructuredOutput"
 _SKILL_FILE, _TASK_FILE = "SKILL.md", "task.md"

@@ -14,7 +14,7 @@ from skillopt.agents.codex.rollout import Recorded, left_file, recorded, rollout
 from skillopt.agents.codex.steps import actions, calls, counts, denied, opened
 from skillopt.agents.program import Command, Ended, Heard, Job, Model, Problem
 from skillopt.agents.settings import CliSettings
-from skillopt.domain.transcripts import Action, Seen
+from skillopt.domain.agency.transcripts import Action, Seen
 from skillopt.domain.usage import Usage
 
 _LAST_FILE = "last_message.txt"

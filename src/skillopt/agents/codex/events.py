@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from skillopt.agents.codex.steps import Call, Step
-from skillopt.domain.transcripts import Action
+from skillopt.domain.agency.transcripts import Action
 
 Row = TypeVar("Row")
 

@@ -12,7 +12,7 @@ import msgspec
 
 from skillopt.agents.codex.events import Tokens, rows
 from skillopt.agents.codex.steps import Call, Step
-from skillopt.domain.transcripts import Action
+from skillopt.domain.agency.transcripts import Action
 
 _ROLLOUTS = ".codex/sessions/*/*/*/rollout-*.jsonl"
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from skillopt.domain.transcripts import Action, Seen
+from skillopt.domain.agency.transcripts import Action, Seen
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):

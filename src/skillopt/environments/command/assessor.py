@@ -14,13 +14,13 @@ from typing import Annotated, Protocol
 
 import msgspec
 
+from skillopt.domain.agency.transcripts import LeftFile
 from skillopt.domain.chat import Message, Reply
 from skillopt.domain.errors import AgentTimeoutError, CrashedError
 from skillopt.domain.judging import written
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Task
 from skillopt.domain.texts import without
-from skillopt.domain.transcripts import LeftFile
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.environments.command.program import ANSWER, LEFT, LEFT_LIST, TASK, Program
 from skillopt.kernel.boundary import Attributed

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import msgspec
 
+from skillopt.domain.agency.errands import Attachment, Errand
+from skillopt.domain.agency.transcripts import Transcript
 from skillopt.domain.chat import Message
-from skillopt.domain.errands import Attachment, Errand
 from skillopt.domain.errors import UsageError
 from skillopt.domain.judging import Unassessed, Unexamined, Unjudged
 from skillopt.domain.scores import Score
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, Task, TaskSet
-from skillopt.domain.transcripts import Transcript
 from skillopt.environments.dataset import Dataset
 
 ERRAND_VERSION = "errand-1"  # raise it when the same task would be sent differently

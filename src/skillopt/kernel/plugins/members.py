@@ -8,14 +8,14 @@ from typing import Protocol, cast
 
 import msgspec
 
-from skillopt.domain.errands import Errand
+from skillopt.domain.agency.errands import Errand
+from skillopt.domain.agency.transcripts import Transcript
 from skillopt.domain.errors import UsageError
 from skillopt.domain.judging import Unassessed, Unexamined, Unjudged
 from skillopt.domain.rollouts import Answered
 from skillopt.domain.scores import Score
 from skillopt.domain.skill import Change, Skill
 from skillopt.domain.tasks import Task
-from skillopt.domain.transcripts import Transcript
 
 
 class BringsPrompts(Protocol):

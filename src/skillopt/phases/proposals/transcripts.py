@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from skillopt.domain.agency.transcripts import LONGEST_ACCOUNT, Transcript
 from skillopt.domain.rollouts import Turn
 from skillopt.domain.scores import Scored
 from skillopt.domain.tasks import Task
-from skillopt.domain.transcripts import LONGEST_ACCOUNT, Transcript
 
 CHARACTERS_A_TOKEN = 4
 _ENDING = 400  # of the answer's characters are shown before anything is shown of a long task

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillopt.agents.claude_code.adapter import ClaudeCode
 from skillopt.agents.program import Adapter, Cause, Heard
-from skillopt.domain.transcripts import Seen
+from skillopt.domain.agency.transcripts import Seen
 from tests.unit.agents.claude_code.stand import JOB, SAMPLES, ended, result, said, sample
 
 STEPS = ((2_000, 1), (10_000, 7))  # a sample of up to so many bytes is cut at every so many

@@ -8,7 +8,7 @@ import pytest
 from skillopt.agents.codex.adapter import Codex, CodexSettings
 from skillopt.agents.program import Adapter, Cause, Ended, Job, Model
 from skillopt.agents.settings import AgentSettings
-from skillopt.domain.transcripts import Seen
+from skillopt.domain.agency.transcripts import Seen
 from skillopt.domain.usage import Price, Usage
 from skillopt.kernel.process import Finished
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from skillopt.agents.codex.events import Tokens, Told, told
 from skillopt.agents.codex.steps import Call
-from skillopt.domain.transcripts import Action
+from skillopt.domain.agency.transcripts import Action
 
 Sample = Callable[[str], bytes]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skillopt.agents.codex.rollout import Recorded, left_file, recorded, rollout
 from skillopt.agents.codex.steps import Call
-from skillopt.domain.transcripts import Action
+from skillopt.domain.agency.transcripts import Action
 
 Sample = Callable[[str], bytes]
 COMMAND = "printf 'n=%s\\n' $(( 6 * 7 )) > result.txt && cat result.txt && ls"

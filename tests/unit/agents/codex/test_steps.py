@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skillopt.agents.codex.steps import Call, actions, calls, counts, denied, opened
-from skillopt.domain.transcripts import Action, Seen
+from skillopt.domain.agency.transcripts import Action, Seen
 
 
 def ran(text: str, *, failed: bool = False, lists: bool = False) -> Call:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import msgspec
 import pytest
 
-from skillopt.domain.errands import Attachment, Errand
+from skillopt.domain.agency.errands import Attachment, Errand
 from skillopt.domain.skill import Skill
 
 FILE = Attachment(name="a.csv", digest="d1", source="/somewhere/a.csv")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillopt.domain.transcripts import LONGEST_ACCOUNT, LONGEST_STEP, Action, LeftFile, Transcript
+from skillopt.domain.agency.transcripts import LONGEST_ACCOUNT, LONGEST_STEP, Action, LeftFile, Transcript
 
 KINDS = st.sampled_from(["said", "thought", "ran", "error"])
 ACTIONS = st.lists(st.builds(Action, kind=KINDS, text=st.text(max_size=900), status=st.text(max_size=90)), max_size=60)
