@@ -260,6 +260,13 @@ def test_an_agent_that_may_only_read_changes_nothing(stand: Stand) -> None:
     assert tools(ran) == {"Read", "Glob", "Grep", "Skill"}
 
 
+def test_a_command_that_prints_its_environment_does_not_print_the_key(stand: Stand) -> None:
+    stand.run(script(ScriptTurn(sh="env > seen.txt"), ScriptTurn(text="Done.")))
+    seen = (stand.work / "seen.txt").read_text()
+    assert "CLAUDECODE=1" in seen
+    assert "a-key" not in seen
+
+
 def test_what_no_rule_allows_is_denied_and_told(stand: Stand) -> None:
     ran = stand.run(
         script(ScriptTurn(sh="touch made"), ScriptTurn(sh="git --version"), ScriptTurn(text="Done.")),
