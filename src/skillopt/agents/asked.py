@@ -66,6 +66,7 @@ class CliChat:
             system="\n\n".join(each.content for each in request.messages if each.role == "system"),
             work=work,
             home=home,
+            confined=self._team.grounds.confines,
             model=self._team.model,
             agent=None,
             effort=self._team.settings.effort,

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
@@ -37,7 +37,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Stay(msgspec.Struct, frozen=True, kw_only=True):
-    """One run's folders, and how long and how freely it may use them; `mounts` are read-only, by their place in `work`."""
+    """One run's folders, and how long and how freely it may use them; `mounts` are read-only, by their place in it."""
 
     work: Path
     home: Path
@@ -48,7 +48,12 @@ class Stay(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Grounds(Protocol):
-    """Runs an agent's program; what it leaves in its folders can be read when the run is over."""
+    """Runs an agent's program; what it leaves in its folders can be read when the run is over.
+
+    `confines` says whether a sandbox stands around it.
+    """
+
+    confines: ClassVar[bool]
 
     def places(self, stay: Stay) -> tuple[str, str]:
         """Return the work folder and the home as the program knows them."""
@@ -67,6 +72,8 @@ class Grounds(Protocol):
 
 class Confined:
     """A sandbox with a private network, out of which one door leads to the model."""
+
+    confines: ClassVar[bool] = True
 
     def __init__(self, sandbox: Sandbox, way: Way) -> None:
         self._sandbox = sandbox
@@ -115,6 +122,8 @@ class Confined:
 
 class Unconfined:
     """This machine as it is: for systems that have no bubblewrap, and only when the person asked for it."""
+
+    confines: ClassVar[bool] = False
 
     def places(self, stay: Stay) -> tuple[str, str]:
         """Return the folders themselves."""

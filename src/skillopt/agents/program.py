@@ -36,7 +36,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
     `agent` says what it may do in that folder; None means that it is only asked, with `system` before the prompt, and
     has no tools. `skill` is the name of the skill that lies in the folder. `schema` is the JSON schema of the answer.
-    `seconds` is how long one request of the program to its model may take.
+    `confined` says that our sandbox stands around it, in which no program can make a sandbox of its own. `seconds` is
+    how long one request of the program to its model may take.
     """
 
     prompt: str
@@ -50,6 +51,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     images: tuple[str, ...] = ()
     data_dirs: tuple[str, ...] = ()
     effort: str | None = None
+    confined: bool = True
     seconds: float = 300.0
 
 
@@ -129,6 +131,11 @@ class Adapter(Protocol):
     @property
     def schemas(self) -> bool:
         """Whether it can be told a JSON schema for its answer."""
+        ...
+
+    @property
+    def hosts(self) -> Sequence[str]:
+        """The hosts of the program's own provider: all that it can reach where no base_url is given."""
         ...
 
     @property

@@ -133,6 +133,7 @@ class CliAgent:
             prompt=prompt(errand, settings, skill=name, again=again),
             work=work,
             home=home,
+            confined=self._team.grounds.confines,
             model=self._team.model,
             agent=settings,
             skill=name,

@@ -9,6 +9,12 @@ from typing import Literal
 
 import msgspec
 
+from skillopt.agents.claude_code.settings import ClaudeCodeSettings
+from skillopt.agents.codex.adapter import CodexSettings
+from skillopt.agents.copilot.adapter import CopilotSettings
+from skillopt.agents.cursor.adapter import CursorSettings
+from skillopt.agents.opencode.adapter import OpenCodeSettings
+from skillopt.agents.settings import AgentSettings
 from skillopt.backends.anthropic import AnthropicSettings
 from skillopt.backends.azure.chat import AzureSettings
 from skillopt.backends.completions import CompletionsSettings
@@ -33,7 +39,8 @@ from skillopt.train.pruning.settings import PruneSettings
 from skillopt.train.settings import OptimizerSettings, SearchSettings, StopSettings, TestedSkill, TrainSettings
 
 _NO_PART_OF_A_PLAN = ("limits", "prune", "retry")
-_DECIDES_NOTHING = ("api_key", "headers", "price", "login", "client_id", "scope", "allow_hosts", "folder")
+_DECIDES_NOTHING = ("api_key", "headers", "price", "login", "client_id", "scope", "allow_hosts", "folder", "path")
+_AGENT_DECIDES_NOTHING = ("timeout", "at_once", "most_tokens", "path")
 _HOW_LONG = ("timeout", "stall_seconds")
 _WHERE = ("base_url", "region", "endpoints")
 
@@ -70,7 +77,8 @@ class FunctionModel(
     """A function of yours, given to `skillopt.optimize` in Python; a config file alone cannot give one."""
 
 
-Model = WiredModel | HandoffSettings | ScriptedModel | FunctionModel
+CliModel = CodexSettings | ClaudeCodeSettings | CopilotSettings | OpenCodeSettings | CursorSettings
+Model = WiredModel | CliModel | HandoffSettings | ScriptedModel | FunctionModel
 
 
 def role_at(stage: Stage) -> str:
@@ -78,10 +86,15 @@ def role_at(stage: Stage) -> str:
     return {"rollout": "target", "judge": "judge"}.get(stage, "optimizer")
 
 
+def stages_of(model: Model) -> dict[Stage, StageSettings]:
+    """Return what single stages change of a model; one behind an agent's program is the same at all of them."""
+    return {} if isinstance(model, CliModel) else model.stages
+
+
 def title_of(model: Model) -> str:
     """Return what a model is called: its backend and its own name."""
     names = ("model", "scenario", "name")
-    own = next((getattr(model, name) for name in names if hasattr(model, name)), "")
+    own = next((getattr(model, name) for name in names if hasattr(model, name)), "") or "its own choice"
     return f"{model.__struct_config__.tag}:{own}"
 
 
@@ -111,7 +124,7 @@ class Models(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         if not isinstance(self.judge, UseRole):
             own["judge"] = self.judge
         for role, model in own.items():
-            for stage in model.stages:
+            for stage in stages_of(model):
                 if self.player_at(stage) != role:
                     raise ValueError(
                         f"{role}.stages.{stage}: that stage asks the {self.player_at(stage)}, not this model"
@@ -136,6 +149,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     skill: The Markdown file, or the folder with SKILL.md, to be trained; null starts from nothing.
     environment: Where the tasks come from, how they are put and how answers are graded.
     models: Who plays each role.
+    agent: How the target works where it is an agent.
     train: How long the training is, and in what portions.
     prompts: A folder of Markdown files that take the place of prompts of the same name; null uses those of skillopt.
     reflect: What the optimizer is shown.
@@ -154,6 +168,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     skill: str | None
     environment: DatasetSettings
     models: Models
+    agent: AgentSettings = AgentSettings()
     train: TrainSettings = TrainSettings()
     prompts: str | None = None
     reflect: ReflectSettings = ReflectSettings()
@@ -189,6 +204,10 @@ def plan_bytes(
         split.value: hashlib.sha256(msgspec.json.encode(tasks.of(split))).hexdigest() for split in SplitName
     }
     del settings["environment"]["allow_paths"]
+    for key in _AGENT_DECIDES_NOTHING:
+        del settings["agent"][key]
+    if config.environment.kind == "dataset":
+        del settings["agent"]
     if program is not None:
         settings["environment"]["command"]["files"] = program
     for model in settings["models"].values():

@@ -14,7 +14,7 @@ from skillopt.app.environ import resolve_reference
 from skillopt.app.models import key_references, make_chat
 from skillopt.app.project.prepare import Prepared, prepare
 from skillopt.app.project.secrets import scrubber
-from skillopt.app.project.trust import described
+from skillopt.app.project.trust import Asked, described
 from skillopt.backends.handoff import HandoffSettings
 from skillopt.domain.chat import ChatRequest, Message
 from skillopt.domain.errors import SkilloptError
@@ -94,7 +94,7 @@ def _command(prepared: Prepared, sandbox: Finding) -> Iterator[Finding]:
     if not sandbox.ok:
         says = f"answers are graded by {described(program)}, which runs in a sandbox only, and none holds here"
         yield Finding(check="command", ok=False, says=says)
-    elif prepared.trust.has(program):
+    elif prepared.trust.has(Asked.of(program)):
         yield Finding(check="command", ok=True, says=f"answers are graded by {described(program)}")
     else:
         says = f"answers are graded by {described(program)}: look at it, then train or eval with --trust"

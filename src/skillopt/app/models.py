@@ -11,9 +11,10 @@ from typing import cast
 
 import msgspec
 
-from skillopt.app.config import FunctionModel, Model, Models, ScriptedModel, WiredModel
+from skillopt.app.config import CliModel, FunctionModel, Model, Models, ScriptedModel, WiredModel, stages_of
 from skillopt.app.environ import is_reference, resolve_reference
 from skillopt.app.plugins import load_attribute
+from skillopt.app.programs.teams import Programs
 from skillopt.backends.anthropic import AnthropicChat, AnthropicSettings
 from skillopt.backends.azure.chat import AzureSettings, Login, azure_chat
 from skillopt.backends.azure.entra import Credential, EntraTokens
@@ -46,7 +47,7 @@ _CREDENTIALS: Mapping[Login, str] = MappingProxyType(
 )
 
 
-def make_chat(role: str, model: Model, caps: Caps, root: Path = Path()) -> Chat:
+def make_chat(role: str, model: Model, caps: Caps, root: Path = Path(), programs: Programs = Programs()) -> Chat:
     """Return who plays this role; a dollar cap needs a known price, and files are found from `root`."""
     if isinstance(model, ScriptedModel):
         return ScriptedChat.from_scenario(model.scenario, model=_SCRIPTED[role], timeout=model.timeout)
@@ -57,38 +58,51 @@ def make_chat(role: str, model: Model, caps: Caps, root: Path = Path()) -> Chat:
             f"models.{role} is the function {model.name!r}, which a config file cannot give.",
             hint="Call skillopt.optimize in Python, or name another backend.",
         )
-    settings = _settings(model)
-    if caps.usd is not None and settings.price is None:
+    check_priced(role, model, caps)
+    if isinstance(model, CliModel):
+        return programs.asked_once(model)
+    return _wired(_settings(model))
+
+
+def check_priced(role: str, model: WiredModel | CliModel, caps: Caps) -> None:
+    """Refuse a cap in dollars on a model whose price nobody knows."""
+    if caps.usd is not None and known_price(model) is None:
         raise UsageError(
             f"limits.usd is set, but the price of models.{role}.model {model.model!r} is not known.",
             hint=f"Give models.{role}.price: {{input: …, output: …}} in dollars for a million tokens.",
         )
-    return _wired(settings)
 
 
 def at_stage(model: Model, stage: Stage) -> Model:
     """Return a role's model as one stage wants it; the same object where the stage changes nothing."""
-    changes = model.stages[stage].changes if stage in model.stages else {}
+    stages = stages_of(model)
+    changes = stages[stage].changes if stage in stages else {}
     return msgspec.structs.replace(model, **changes) if changes else model
 
 
 def samples(model: Model) -> bool:
     """Say whether this model is known to answer the same question in different ways."""
+    if isinstance(model, CliModel):
+        return True  # agents have no temperature to turn down
     temperature: float | None = getattr(model, "temperature", None)
     return temperature is not None and temperature > 0 and getattr(model, "seed", None) is None
 
 
 def known_price(model: Model) -> Price | None:
     """Return what a model costs, if anybody said so; only what is asked over a wire has a price."""
-    if not isinstance(model, WiredModel):
+    if not isinstance(model, WiredModel | CliModel):
         return None
-    return price_of(model.model) if model.price is None else model.price
+    return price_of(model.model or "") if model.price is None else model.price
 
 
 def references(models: Models) -> tuple[str, ...]:
     """Return every reference to a secret that these models have."""
-    asked = [model for model in (models.target, models.optimizer, models.judge) if isinstance(model, WiredModel)]
-    return tuple(text for model in asked for text in (model.api_key, *model.headers.values()) if text is not None)
+    asked = (models.target, models.optimizer, models.judge)
+    wired = [
+        text for model in asked if isinstance(model, WiredModel) for text in (model.api_key, *model.headers.values())
+    ]
+    behind = [model.api_key for model in asked if isinstance(model, CliModel)]
+    return tuple(text for text in (*wired, *behind) if text is not None)
 
 
 def key_references(model: WiredModel) -> tuple[str, ...]:

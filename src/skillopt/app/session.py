@@ -16,7 +16,7 @@ from skillopt.app.folder import RunFolder
 from skillopt.app.project.prepare import Prepared
 from skillopt.app.stop_file import NAME as STOP_FILE
 from skillopt.app.stop_file import StopFile
-from skillopt.app.wire import Crew, assessor_of
+from skillopt.app.wire import Crew, assessor_of, programs_of
 from skillopt.domain.errors import (
     BudgetReachedError,
     InterruptedRunError,
@@ -75,8 +75,9 @@ async def opened(
 ) -> AsyncIterator[Opened]:
     """Open a run; what is recorded is durable and let go of when this ends, however it ends."""
     config = prepared.config
+    programs = await programs_of(prepared)
     assessor = await assessor_of(prepared)
-    crew = Crew(prepared)
+    crew = Crew(prepared, programs)
     handle = _own(journal, name, prepared.plan_record)
     terms = Terms(
         journal=journal, handle=handle, clock=clock, limits=config.limits, retry=config.retry, scrub=prepared.scrub
@@ -95,6 +96,7 @@ async def opened(
             judge=config.judge,
             assessor=assessor,
             members=prepared.members,
+            agent=crew.agent,
             varied=crew.varied,
         )
     )

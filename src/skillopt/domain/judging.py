@@ -11,6 +11,7 @@ import msgspec
 from skillopt.domain.errors import TaskError
 from skillopt.domain.scores import Score, together
 from skillopt.domain.tasks import Task
+from skillopt.domain.transcripts import LeftFile
 
 
 class Unjudged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -28,9 +29,13 @@ class Unjudged(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Unassessed(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An answer that wants a program: what the rules found, as so many parts, and what a judge is still to see."""
+    """An answer that wants a program: what the rules found, as so many parts, and what a judge is still to see.
+
+    `files` are what an agent left, for the program to look at.
+    """
 
     answer: str
+    files: tuple[LeftFile, ...] = ()
     ruled: Score | None = None
     parts: int = 0
     rubric: str | None = None

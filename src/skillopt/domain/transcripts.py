@@ -13,6 +13,7 @@ from skillopt.domain.texts import clipped
 LONGEST_STEP = 500
 LONGEST_ACCOUNT = 4000
 _SHOWN_ERRORS = 3
+_SHOWN_FILES = 12
 
 Seen = Literal["yes", "no", "failed", "unknown"]
 
@@ -42,6 +43,11 @@ class LeftFile(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     text: str | None = None
     data: bytes | None = None
     deleted: bool = False
+
+    @property
+    def told(self) -> str:
+        """The file in a few words."""
+        return f"{self.path} ({'deleted' if self.deleted else f'{self.size} bytes'})"
 
 
 class Transcript(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -86,6 +92,9 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             f"task read: {self.task_read}; skill opened: {self.skill_opened}",
             f"tools called: {called or 'none'}",
         ]
+        if self.files:
+            more = f" and {len(self.files) - _SHOWN_FILES} more" if len(self.files) > _SHOWN_FILES else ""
+            lines.append(f"files left: {', '.join(file.told for file in self.files[:_SHOWN_FILES])}{more}")
         if self.denied:
             lines.append(f"denied: {', '.join(self.denied)}")
         lines += [f"error: {clipped(error, LONGEST_STEP)}" for error in self.errors]

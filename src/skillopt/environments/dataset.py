@@ -57,9 +57,9 @@ class LimitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Config section `environment`, for `kind: dataset`.
+    """Config section `environment`: tasks from files.
 
-    kind: What sort of environment this is; `dataset` is the only one yet.
+    kind: `dataset` puts each task to the target as a prompt; `agent` sends an agent to do it in a folder of its own.
     path: A folder with a file of tasks for each split, or one file that is cut by `split`.
     split: How one file is cut; a folder is split already.
     limit: How many tasks of each split are used.
@@ -70,7 +70,7 @@ class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     allow_paths: Folders outside the task folder in which the files that tasks name may lie.
     """
 
-    kind: Literal["dataset"] = "dataset"
+    kind: Literal["dataset", "agent"] = "dataset"
     path: str
     split: SplitSettings | None = None
     limit: LimitSettings = LimitSettings()
@@ -130,11 +130,15 @@ class Dataset:
         A command takes the place of the reference. An empty answer is wrong by any rubric and any program, and nobody
         need be asked.
         """
+        return self.grade_called(task, reply, checks.called_tools(reply))
+
+    def grade_called(self, task: Task, reply: str, called: frozenset[str]) -> Score | Unjudged | Unassessed:
+        """Score a reply like `grade`, where it is known by other means which tools were called."""
         answer = self._extract(reply)
         if self._settings.command is not None:
-            return self._unassessed(task, answer, reply) if answer else _EMPTY
+            return self._unassessed(task, answer, called) if answer else _EMPTY
         if task.rubric is None:
-            return ruled(task, answer, reply, self._measure)
+            return ruled(task, answer, called, self._measure)
         if not answer:
             return _EMPTY
         parts = len(task.checks) + (task.reference is not None)
@@ -142,15 +146,15 @@ class Dataset:
             answer=answer,
             rubric=task.rubric,
             references=task.references,
-            ruled=ruled(task, answer, reply, self._measure) if parts else None,
+            ruled=ruled(task, answer, called, self._measure) if parts else None,
             parts=parts,
         )
 
     @staticmethod
-    def _unassessed(task: Task, answer: str, reply: str) -> Unassessed:
+    def _unassessed(task: Task, answer: str, called: frozenset[str]) -> Unassessed:
         return Unassessed(
             answer=answer,
-            ruled=checked(task, answer, reply) if task.checks else None,
+            ruled=checked(task, answer, called) if task.checks else None,
             parts=len(task.checks),
             rubric=task.rubric,
             references=task.references,

@@ -3,6 +3,8 @@ Owns how these parts join, and the public way to grade; refuses to know files, j
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from skillopt.domain.errors import TaskError, UsageError
 from skillopt.domain.scores import Score, together
 from skillopt.domain.tasks import Task
@@ -11,17 +13,17 @@ from skillopt.environments.answers import RegexAnswer, extractor
 from skillopt.environments.graders import Grade, grader
 
 
-def ruled(task: Task, answer: str, reply: str, measure: Grade) -> Score:
+def ruled(task: Task, answer: str, called: Collection[str], measure: Grade) -> Score:
     """Return the score by reference and checks; hard is 1 when all hold, soft the mean of the parts."""
     if task.reference is not None and not task.checks:
         return measure(answer, task.references)
-    held = checked(task, answer, reply)
+    held = checked(task, answer, called)
     return held if task.reference is None else together(held, len(task.checks), measure(answer, task.references))
 
 
-def checked(task: Task, answer: str, reply: str) -> Score:
+def checked(task: Task, answer: str, called: Collection[str]) -> Score:
     """Return the score by the checks alone."""
-    return checks.grade(task.checks, answer, checks.called_tools(reply))
+    return checks.grade(task.checks, answer, called)
 
 
 def grade(reply: str, task: Task, *, grader: str = "exact", answer: str | RegexAnswer = "tag") -> Score:
@@ -36,7 +38,7 @@ def grade(reply: str, task: Task, *, grader: str = "exact", answer: str | RegexA
     problem = next((problem for problem in map(checks.problem, task.checks) if problem is not None), None)
     if problem is not None:
         raise TaskError(f"Task {task.id!r} cannot be graded: {problem}.", hint="Correct that check.")
-    return ruled(task, extractor(answer)(reply), reply, _measure(grader))
+    return ruled(task, extractor(answer)(reply), checks.called_tools(reply), _measure(grader))
 
 
 def _measure(name: str) -> Grade:

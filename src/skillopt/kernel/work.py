@@ -3,7 +3,7 @@ Owns the key and the names of the stages; refuses to know phases, journals and b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from typing import Literal, Protocol, get_args
 
@@ -11,6 +11,7 @@ import msgspec
 
 from skillopt.domain.chat import ChatRequest, Message, Reply
 from skillopt.domain.tasks import Task
+from skillopt.domain.transcripts import LeftFile
 from skillopt.domain.usage import Usage
 from skillopt.kernel.journal import Key
 from skillopt.kernel.ports import Chat
@@ -63,8 +64,11 @@ class Work(Protocol):
 class Assessor(Protocol):
     """Has answers scored by a program."""
 
-    def work(self, task: Task, answer: str) -> Work:
-        """Return the work of scoring this answer; its reply is a `written` score. A program that broke is an error."""
+    def work(self, task: Task, answer: str, files: Sequence[LeftFile] = ()) -> Work:
+        """Return the work of scoring this answer and the files left with it; its reply is a `written` score.
+
+        A program that broke is an error.
+        """
         ...
 
 

@@ -16,6 +16,7 @@ from skillopt.domain.scores import Metric, MetricName, Score, Scoreboard, Scored
 from skillopt.domain.tasks import Task
 from skillopt.kernel.boundary import Attributed
 from skillopt.kernel.events import Mean, TaskScore
+from skillopt.kernel.plugins.members import SendsErrands
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Asker, Assessor
@@ -25,11 +26,21 @@ _HARD = Metric(name=MetricName.HARD)
 
 
 class Grading(msgspec.Struct, frozen=True, kw_only=True):
-    """What grades: the environment by its rules, and a program and a judge where they leave an answer to one."""
+    """What grades: the environment by its rules, and a program and a judge where they leave an answer to one.
+
+    `work` is the environment where it looks at what an agent did besides what it said.
+    """
 
     environment: Environment
     judge: Judge
     assessor: Assessor | None = None
+    work: SendsErrands | None = None
+
+    def ruled(self, task: Task, answer: Answered) -> Score | Unjudged | Unassessed | Unexamined:
+        """Return what the environment says of an answer."""
+        if self.work is None or answer.transcript is None:
+            return self.environment.grade(task, answer.text)
+        return self.work.grade_work(task, answer.text, answer.transcript)
 
 
 class Grades(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,7 +52,7 @@ class Grades(msgspec.Struct, frozen=True, kw_only=True):
 
 async def grade(run: Run, phase: str, grading: Grading, tasks: Sequence[Task], rollouts: Sequence[Rollout]) -> Grades:
     """Return the scores of these rollouts of `phase`, in order; a phase of its own only where somebody is asked."""
-    ruled = [_ruled(grading.environment, task, rollout) for task, rollout in zip(tasks, rollouts, strict=True)]
+    ruled = [_ruled(grading, task, rollout) for task, rollout in zip(tasks, rollouts, strict=True)]
     examined = await _examined(run, judging(phase), grading.judge.asker, tasks, rollouts, ruled)
     known = await _assessed(run, f"{phase}/command", grading, tasks, examined)
     left = [(place, each) for place, each in enumerate(known) if isinstance(each, Unjudged)]
@@ -89,7 +100,7 @@ async def _assessed(
     if waiting:
         if grading.assessor is None:
             raise InternalError("An answer wants a program, and this run was given none.")
-        works = [grading.assessor.work(tasks[place], each.answer) for place, each in waiting]
+        works = [grading.assessor.work(tasks[place], each.answer, each.files) for place, each in waiting]
         outcomes = await run.do(phase, "assess", works)
         for (place, each), outcome in zip(waiting, outcomes, strict=True):
             if isinstance(outcome, Failure):
@@ -126,12 +137,12 @@ def _paper(task: Task, rollout: Rollout) -> tuple[Message, ...]:
     return (Message("user", msgspec.json.encode(task).decode()), Message("assistant", answer))
 
 
-def _ruled(environment: Environment, task: Task, rollout: Rollout) -> _Ruled:
+def _ruled(grading: Grading, task: Task, rollout: Rollout) -> _Ruled:
     if isinstance(rollout, Failed):
         return _Cause(rollout.failure.kind)
     try:
         with Attributed(TaskError, f"Grading task {task.id!r}"):
-            return environment.grade(task, rollout.text)
+            return grading.ruled(task, rollout)
     except TaskError as error:
         return _Cause(str(error))
 

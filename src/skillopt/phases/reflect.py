@@ -138,7 +138,7 @@ def _cases(graded: Graded, kind: Source) -> Iterator[Case]:
         if isinstance(rollout, Answered) and scored.score is not None:
             wrong = scored.score.hard < _WRONG
             if wrong == (kind == "failure"):
-                yield Case(task, rollout.text, scored, rollout.turns)
+                yield Case(task, rollout.text, scored, rollout.turns, rollout.transcript)
 
 
 def _question(

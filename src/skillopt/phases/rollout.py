@@ -6,37 +6,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
-from skillopt.domain.errors import UsageError
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
-from skillopt.kernel.boundary import Attributed
-from skillopt.kernel.ports import Environment
 from skillopt.kernel.run import Run
-from skillopt.kernel.work import Asker, Work
-from skillopt.phases.variants import variant
+from skillopt.kernel.work import Work
+from skillopt.phases.attempts import Attempts
 
 
 class Rollouts(Sequence[Work]):
     """The works of putting tasks to the target, made when they are looked at: 100,000 of them cost no memory.
 
-    All tasks for the first trial come first, then all for the next. If `varied`, a trial above 0 is sent with a neutral
-    variant of the skill, so that a target that does not sample gives more than copies of one answer.
+    All tasks for the first trial come first, then all for the next.
     """
 
     def __init__(
-        self,
-        *,
-        asker: Asker,
-        environment: Environment,
-        skill: Skill,
-        tasks: Sequence[Task],
-        trials: Sequence[int] = (0,),
-        varied: bool = False,
+        self, *, attempts: Attempts, skill: Skill, tasks: Sequence[Task], trials: Sequence[int] = (0,)
     ) -> None:
-        self._asker = asker
-        self._environment = environment
-        self._texts = {trial: variant(skill.rendered, trial if varied else 0) for trial in trials}
+        self._attempts = attempts
+        self._skill = skill
         self._tasks = tasks
         self._trials = trials
 
@@ -62,11 +50,7 @@ class Rollouts(Sequence[Work]):
 
     def _work(self, index: int) -> Work:
         round_, place = divmod(index, len(self._tasks))
-        trial = self._trials[round_]
-        task = self._tasks[place]
-        with Attributed(UsageError, f"Putting task {task.id!r}"):
-            messages = tuple(self._environment.messages(task, self._texts[trial]))
-        return self._asker.ask(messages, trial=trial)
+        return self._attempts.attempt(self._tasks[place], self._skill, self._trials[round_])
 
 
 async def rollout(
@@ -77,6 +61,8 @@ async def rollout(
     return tuple(
         Failed(task_id=task.id, trial=trial, failure=outcome)
         if isinstance(outcome, Failure)
-        else Answered(task_id=task.id, trial=trial, text=outcome.text, finish=outcome.finish)
+        else Answered(
+            task_id=task.id, trial=trial, text=outcome.text, finish=outcome.finish, transcript=outcome.transcript
+        )
         for (task, trial), outcome in zip(whose, outcomes, strict=True)
     )

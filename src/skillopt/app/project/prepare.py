@@ -12,10 +12,11 @@ import msgspec
 
 from skillopt.app.config import Config, plan_bytes
 from skillopt.app.models import references
+from skillopt.app.project.errands import asked_of, sent_environment
 from skillopt.app.project.prompts import read_prompts
 from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.project.skills import read_skill
-from skillopt.app.project.trust import Trust
+from skillopt.app.project.trust import Asked, Trust
 from skillopt.app.settings.load import load
 from skillopt.domain.errors import UsageError, unknown_name
 from skillopt.domain.skill import Skill
@@ -53,6 +54,13 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     in_memory: bool = False
 
     @property
+    def asked(self) -> tuple[Asked, ...]:
+        """What the person has to allow before a run: what the project would have run on this machine."""
+        grader = () if self.program is None else (Asked.of(self.program),)
+        agent = asked_of(self.config.agent, self.root) if self.config.environment.kind == "agent" else ()
+        return (*grader, *agent)
+
+    @property
     def default_name(self) -> str:
         """What the run is called unless a name is given: the beginning of its plan's digest."""
         return self.digest[:12]
@@ -74,7 +82,8 @@ def prepare(
     skill, warnings = scrubbed_skill(read_skill(root, config.skill), scrub)
     _refuse_budgets_of_no_file(skill, config)
     loaded_tasks = scrubbed_tasks(Dataset.load(config.environment, root).tasks, scrub)
-    _refuse_what_nothing_does_yet(loaded_tasks)
+    if config.environment.kind == "dataset":
+        _refuse_what_nothing_does_yet(loaded_tasks)
     tasks = msgspec.structs.replace(loaded_tasks, warnings=(*warnings, *loaded_tasks.warnings))
     plan = Plan(
         seed_skill=skill,
@@ -88,12 +97,14 @@ def prepare(
     prompts = read_prompts(root, config.prompts, scrub)
     command = config.environment.command
     program = None if command is None else read_program(command, root, root / config.environment.path)
+    environment, members = sent_environment(config, root, tasks)
     record = plan_bytes(config, skill, tasks, prompts, None if program is None else program.digest)
     return Prepared(
         config=config,
         root=root,
         workspace=root / WORKSPACE if workspace is None else workspace.resolve(),
-        environment=Dataset(config.environment, tasks),
+        environment=environment,
+        members=members,
         scrub=scrub,
         prompts=prompts,
         plan=plan,

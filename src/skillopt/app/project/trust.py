@@ -1,4 +1,4 @@
-"""Which programs of projects this person has allowed to run, each by the digest of all it consists of.
+"""What of a project this person has allowed to run, each by the digest of all it consists of.
 Owns where that is kept: with the person, never in a project, which could bring its own permission along."""
 
 from __future__ import annotations
@@ -15,6 +15,19 @@ from skillopt.store.files import make_folder, write_atomic
 _NAMED = 8  # how many files a program is described with
 
 
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that a project would have run on this machine: which key asks for it, what it is, and its digest."""
+
+    key: str
+    words: str
+    digest: str
+
+    @classmethod
+    def of(cls, program: Program) -> Asked:
+        """Return what running this grader asks for."""
+        return cls(key="environment.command", words=described(program), digest=program.digest)
+
+
 class Trust(msgspec.Struct, frozen=True, kw_only=True):
     """What was allowed; with no folder nothing was, and nothing can be."""
 
@@ -28,26 +41,26 @@ class Trust(msgspec.Struct, frozen=True, kw_only=True):
             return cls(folder=Path(state) / "skillopt" / "trusted")
         return cls(folder=Path(home) / ".local" / "state" / "skillopt" / "trusted") if home.startswith("/") else cls()
 
-    def has(self, program: Program) -> bool:
-        """Say whether exactly this program was allowed."""
-        return self.folder is not None and (self.folder / program.digest).is_file()
+    def has(self, asked: Asked) -> bool:
+        """Say whether exactly this was allowed."""
+        return self.folder is not None and (self.folder / asked.digest).is_file()
 
-    def grant(self, program: Program) -> None:
-        """Allow this program, until a byte of it changes."""
+    def grant(self, asked: Asked) -> None:
+        """Allow this, until a byte of it changes."""
         if self.folder is None:
-            raise UsageError("There is nowhere to keep that this program is trusted.", hint="Set HOME.")
+            raise UsageError("There is nowhere to keep that this is trusted.", hint="Set HOME.")
         try:
             make_folder(self.folder)
-            write_atomic(self.folder / program.digest, f"{described(program)}\n".encode())
+            write_atomic(self.folder / asked.digest, f"{asked.words}\n".encode())
         except OSError as error:
             raise StoreError(f"{self.folder} cannot be written: {error.strerror}.", hint="Make way for it.") from error
 
-    def demand(self, program: Program) -> None:
-        """Refuse a program that was not allowed."""
-        if not self.has(program):
+    def demand(self, asked: Asked) -> None:
+        """Refuse what was not allowed."""
+        if not self.has(asked):
             raise UsageError(
-                f"environment.command would run {described(program)}, which you have not allowed yet.",
-                hint="Look at these files, then run `skillopt eval` or `train` with --trust, until they change.",
+                f"{asked.key} would run {asked.words}, which you have not allowed yet.",
+                hint="Look at it, then run `skillopt eval` or `train` with --trust, until it changes.",
             )
 
 

@@ -7,6 +7,7 @@ import asyncio
 import math
 import os
 import tempfile
+from collections.abc import Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Protocol
@@ -19,8 +20,9 @@ from skillopt.domain.judging import written
 from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Task
 from skillopt.domain.texts import without
+from skillopt.domain.transcripts import LeftFile
 from skillopt.domain.usage import NOTHING, Usage
-from skillopt.environments.command.program import ANSWER, TASK, Program
+from skillopt.environments.command.program import ANSWER, LEFT, LEFT_LIST, TASK, Program
 from skillopt.kernel.boundary import Attributed
 from skillopt.kernel.journal import Key
 from skillopt.kernel.process import Finished
@@ -69,13 +71,15 @@ class CommandAssessor:
         self._box = box
         self._places = asyncio.Semaphore(os.cpu_count() or 1)
 
-    def work(self, task: Task, answer: str) -> Assessment:
-        """Return the work of grading this answer; its reply is a written score."""
-        seen = (self._program.digest, task.public_digest, task.grading_digest, answer)
+    def work(self, task: Task, answer: str, files: Sequence[LeftFile] = ()) -> Assessment:
+        """Return the work of grading this answer with the files left beside it; its reply is a written score."""
+        seen: tuple[object, ...] = (self._program.digest, task.public_digest, task.grading_digest, answer)
+        if files:
+            seen = (*seen, tuple(files))
         key = blake2b(_encoder.encode(("v1", "assess", *seen)), digest_size=16).digest()
-        return Assessment(key, self, task, answer)
+        return Assessment(key, self, task, answer, tuple(files))
 
-    async def assess(self, task: Task, answer: str) -> Reply:
+    async def assess(self, task: Task, answer: str, files: Sequence[LeftFile] = ()) -> Reply:
         """Run the program on one answer."""
         async with self._places:
             with (
@@ -84,6 +88,7 @@ class CommandAssessor:
             ):
                 bounds = self._bounds(place)
                 _lay_out(bounds.work, self._program, task, answer)
+                _lay_beside(bounds.work, files)
                 finished = await self._box.run(self._program.argv, bounds, env=_ENV)
                 score = _score(self._program, finished, (self._box.inside(bounds), str(bounds.work)))
         told = msgspec.structs.replace(score, feedback=without(score.feedback, task.references)[:_LONGEST_FEEDBACK])
@@ -107,6 +112,7 @@ class Assessment(msgspec.Struct, frozen=True, gc=False):
     assessor: CommandAssessor
     task: Task
     answer: str
+    files: tuple[LeftFile, ...] = ()
     role: str = ""
     account: str = "command"
 
@@ -116,7 +122,7 @@ class Assessment(msgspec.Struct, frozen=True, gc=False):
 
     async def perform(self) -> Reply:
         """Run the program once."""
-        return await self.assessor.assess(self.task, self.answer)
+        return await self.assessor.assess(self.task, self.answer, self.files)
 
 
 def _lay_out(work: Path, program: Program, task: Task, answer: str) -> None:
@@ -126,6 +132,20 @@ def _lay_out(work: Path, program: Program, task: Task, answer: str) -> None:
         path = work / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+
+
+def _lay_beside(work: Path, files: Sequence[LeftFile]) -> None:
+    """Write what an agent left into a folder of its own, and the list of all of it, deleted and too large ones too."""
+    if not files:
+        return
+    listed = [msgspec.structs.replace(file, text=None, data=None) for file in files]
+    (work / LEFT_LIST).write_bytes(msgspec.json.encode(listed))
+    for file in files:
+        data = file.data if file.text is None else file.text.encode()
+        if data is not None:
+            path = work / LEFT / file.path
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
 
 
 def _score(program: Program, finished: Finished, places: tuple[str, ...]) -> Score:

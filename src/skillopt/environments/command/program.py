@@ -18,6 +18,7 @@ from skillopt.environments.home import Home
 from skillopt.kernel.sandbox import interpreter
 
 ANSWER, TASK = "answer.txt", "task.json"
+LEFT, LEFT_LIST = "left", "left.json"
 _PATH = "/usr/local/bin:/usr/bin:/bin"
 _VISIBLE = ("/usr/", "/bin/", "/sbin/")
 _MOST_FILES = 1000
@@ -70,7 +71,7 @@ def _found(word: str) -> tuple[str, tuple[Path, ...]]:
 
 def _files(settings: CommandSettings, folder: Path, tasks: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the files by name, in order; few and small enough to be put into a folder for every answer."""
-    seen: set[str] = {ANSWER, TASK}
+    seen: set[str] = {ANSWER, TASK, LEFT_LIST}
     size = 0
     for path in (found for name in settings.files for found in _named(name, Home(folder))):
         name = path.relative_to(folder).as_posix()
@@ -78,7 +79,7 @@ def _files(settings: CommandSettings, folder: Path, tasks: Path) -> Iterator[tup
             raise _refused(f"file {name!r} is a link that leads out of the config's folder")
         if path.resolve() == tasks or path.resolve().is_relative_to(tasks):
             raise _refused(f"file {name!r} belongs to the tasks, and an answer must never be graded beside other tasks")
-        if name in seen:
+        if name in seen or name.split("/")[0] == LEFT:
             raise _refused(f"file {name!r} is named twice, or has a name that skillopt writes itself")
         seen.add(name)
         size += path.stat().st_size

@@ -1,4 +1,4 @@
-"""What an environment may bring besides what each must: prompts, tasks drawn from seeds, feedback, reflection.
+"""What an environment may bring besides what each must: prompts, drawn tasks, feedback, reflection, errands for agents.
 Owns these optional contracts, and telling once which of them an environment fulfils; refuses to know who uses them."""
 
 from __future__ import annotations
@@ -8,11 +8,14 @@ from typing import Protocol, cast
 
 import msgspec
 
+from skillopt.domain.errands import Errand
 from skillopt.domain.errors import UsageError
+from skillopt.domain.judging import Unassessed, Unexamined, Unjudged
 from skillopt.domain.rollouts import Answered
 from skillopt.domain.scores import Score
 from skillopt.domain.skill import Change, Skill
 from skillopt.domain.tasks import Task
+from skillopt.domain.transcripts import Transcript
 
 
 class BringsPrompts(Protocol):
@@ -88,6 +91,21 @@ class Reflects(Protocol):
         ...
 
 
+class SendsErrands(Protocol):
+    """An environment that agents are sent out for: what lies in their folder, and what is made of what they did.
+
+    `grade_work` takes the place of `grade`, and sees the files that were left as well as the answer; a pure function.
+    """
+
+    def errand(self, task: Task, skill: Skill) -> Errand:
+        """Return what the agent is sent to do; never a reference or a check."""
+        ...
+
+    def grade_work(self, task: Task, reply: str, transcript: Transcript) -> Score | Unjudged | Unassessed | Unexamined:
+        """Score an answer by what was said and done."""
+        ...
+
+
 class Members(msgspec.Struct, frozen=True, kw_only=True):
     """Which optional members an environment has; None for each that it has not."""
 
@@ -95,6 +113,7 @@ class Members(msgspec.Struct, frozen=True, kw_only=True):
     draws: DrawsTasks | None = None
     feedback: GivesFeedback | None = None
     reflects: Reflects | None = None
+    errands: SendsErrands | None = None
 
 
 def members_of(environment: object) -> Members:
@@ -104,6 +123,7 @@ def members_of(environment: object) -> Members:
         draws=cast("DrawsTasks", environment) if _has(environment, "draw", "train_size") else None,
         feedback=cast("GivesFeedback", environment) if _has(environment, "feedback", "feedback_turns") else None,
         reflects=cast("Reflects", environment) if _has(environment, "reflection") else None,
+        errands=cast("SendsErrands", environment) if _has(environment, "errand", "grade_work") else None,
     )
     counts: dict[str, int] = {}
     if members.draws is not None:

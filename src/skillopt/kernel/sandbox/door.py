@@ -47,6 +47,7 @@ async def opened_door(way: Way) -> AsyncIterator[Door]:
         talk = asyncio.ensure_future(_led((reader, writer), way))
         talks.add(talk)
         talk.add_done_callback(talks.discard)
+        talk.add_done_callback(lambda _: writer.close())  # also of a talk that was ended before it began
 
     with tempfile.TemporaryDirectory(prefix="skillopt-door-") as folder:
         socket = Path(folder) / "door"
@@ -61,7 +62,7 @@ async def opened_door(way: Way) -> AsyncIterator[Door]:
 
 
 async def _led(near: Stream, way: Way) -> None:
-    """Lead one connection to where it may go, and end both sides together."""
+    """Lead one connection to where it may go, until one side ends it."""
     far: Stream | None = None
     try:
         place = (way.host, way.port) if isinstance(way, Forwarded) else await _asked(near, way.places)
@@ -74,9 +75,8 @@ async def _led(near: Stream, way: Way) -> None:
     except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         return  # who asked sees a connection that broke, as without a door
     finally:
-        for end in (near, far):
-            if end is not None:
-                end[1].close()
+        if far is not None:
+            far[1].close()
 
 
 async def _asked(near: Stream, places: tuple[tuple[str, int], ...]) -> tuple[str, int] | None:

@@ -13,18 +13,20 @@ import msgspec
 from skillopt.domain.rollouts import Turn
 from skillopt.domain.scores import Scored
 from skillopt.domain.tasks import Task
+from skillopt.domain.transcripts import LONGEST_ACCOUNT, Transcript
 
 CHARACTERS_A_TOKEN = 4
 _ENDING = 400  # of the answer's characters are shown before anything is shown of a long task
 
 
 class Case(msgspec.Struct, frozen=True):
-    """One answered task with its score, and what was said after the answer was graded."""
+    """One answered task with its score, what was said after the answer was graded, and what an agent did for it."""
 
     task: Task
     answer: str
     scored: Scored
     turns: tuple[Turn, ...] = ()
+    did: Transcript | None = None
 
 
 class Shown(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,11 +54,17 @@ def shown_case(number: int, case: Case, shown: Shown) -> str:
     feedback = _cut(feedback, room // 2, tail=1 / 3)
     reference = _cut(reference, room // 4, tail=1 / 3)
     after = _cut(_after(case.turns), room // 4, tail=1 / 2)
-    left = max(0, room - len(feedback) - len(reference) - len(after))
+    did = "" if case.did is None else _did(case.did, room // 3, trace=shown.trace)
+    left = max(0, room - len(feedback) - len(reference) - len(after) - len(did))
     ending = min(len(answer), max(_ENDING, left // 2))
     question = _cut(question, max(left // 4, left - ending), tail=1 / 3)
     answer = _cut(answer, max(ending, left - len(question)), tail=3 / 4)
-    sections = [("Answer", answer), ("What grading found", feedback), ("Right answer", reference)]
+    sections = [
+        ("What the agent did", did),
+        ("Answer", answer),
+        ("What grading found", feedback),
+        ("Right answer", reference),
+    ]
     sections.append(("What was said after that, which did not count", after))
     heading = f"# Task {number}" + (f" ({task.type})" if task.type else "")
     return "\n\n".join([heading, question, *(f"## {title}\n\n{text}" for title, text in sections if text)])
@@ -70,6 +78,13 @@ def shown_cases(cases: Sequence[Case], shown: Shown, room: int) -> tuple[str, ..
 
 def _after(turns: Sequence[Turn]) -> str:
     return "\n\n".join(f"Told: {turn.feedback}\n\nAnswered: {turn.text}" for turn in turns)
+
+
+def _did(transcript: Transcript, room: int, *, trace: bool) -> str:
+    """Return how the agent went about it, and its steps where the way to an answer is shown."""
+    summary = _cut(transcript.summary(), room // 2, tail=1 / 3)
+    steps = transcript.account(room=min(LONGEST_ACCOUNT, max(0, room - len(summary)))) if trace else ""
+    return "\n\n".join(part for part in (summary, steps) if part)
 
 
 def _last_part(answer: str) -> str:

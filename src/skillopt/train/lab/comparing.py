@@ -15,6 +15,7 @@ from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
 from skillopt.domain.verdicts import Accept, confirmed
 from skillopt.kernel.events import PairsCompared
+from skillopt.phases.grade import Grading
 from skillopt.phases.judging.comparing import Pair, compare
 from skillopt.phases.judging.marking import Judge
 from skillopt.phases.rollout import Rollouts, rollout
@@ -26,9 +27,10 @@ class Comparing:
 
     def __init__(self, parts: Parts) -> None:
         self._run = parts.run
-        self._environment = parts.environment
-        self._target = parts.staff.at("rollout")
+        # each text is put as it is, whoever answers: no variant of it is compared
+        self._attempts = msgspec.structs.replace(parts, varied=False).attempts
         self._judge = Judge(asker=parts.staff.at("judge"), settings=parts.judge)
+        self._grading = Grading(environment=parts.environment, judge=self._judge, work=parts.members.errands)
         self._wanted = parts.judge.mode == "pairwise" and parts.gate.rule != "force"
 
     async def confirm(
@@ -60,7 +62,7 @@ class Comparing:
         return msgspec.structs.replace(gated, verdict=verdict)
 
     async def _answers(self, phase: str, skill: Skill, tasks: Sequence[Task]) -> list[Unjudged | None]:
-        works = Rollouts(asker=self._target, environment=self._environment, skill=skill, tasks=tasks)
+        works = Rollouts(attempts=self._attempts, skill=skill, tasks=tasks)
         rollouts = await rollout(self._run, phase, works, works.whose())
         return [self._open(task, each) for task, each in zip(tasks, rollouts, strict=True)]
 
@@ -68,7 +70,7 @@ class Comparing:
         """Return what a judge would be shown of an answer; None where there is none, or rules settle it."""
         if not isinstance(answer, Answered):
             return None
-        found = self._environment.grade(task, answer.text)
+        found = self._grading.ruled(task, answer)
         if isinstance(found, Unassessed):
             return found.case
         return found if isinstance(found, Unjudged) else None

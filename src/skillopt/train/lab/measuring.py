@@ -34,8 +34,9 @@ class Measuring:
             environment=parts.environment,
             judge=Judge(asker=parts.staff.at("judge"), settings=parts.judge),
             assessor=parts.assessor,
+            work=parts.members.errands,
         )
-        self._varied = parts.varied
+        self._attempts = parts.attempts
         self._coach = parts.members.feedback
         self._teller = teller
 
@@ -86,14 +87,7 @@ class Measuring:
 
     def works(self, skill: Skill, tasks: Sequence[Task], trials: Sequence[int] = (0,)) -> Rollouts:
         """Return what is asked when a skill is measured on these tasks."""
-        return Rollouts(
-            asker=self._target,
-            environment=self._environment,
-            skill=skill,
-            tasks=tasks,
-            trials=trials,
-            varied=self._varied,
-        )
+        return Rollouts(attempts=self._attempts, skill=skill, tasks=tasks, trials=trials)
 
     def _cut(
         self, step: Step, batches: Sequence[BatchSpec], rollouts: Sequence[Rollout], board: Scoreboard

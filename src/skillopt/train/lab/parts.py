@@ -11,10 +11,11 @@ from skillopt.domain.progress.state import TrainState
 from skillopt.domain.skill import SKILL_FILE, Candidate, Change, Draft, Edit, Skill, Suggestion
 from skillopt.kernel.events import CandidateMade, EditFact, SkillKept, Warned
 from skillopt.kernel.plugins.members import Members
-from skillopt.kernel.ports import Environment
+from skillopt.kernel.ports import Agent, Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Assessor, Staff
 from skillopt.phases.aggregate import AggregateSettings
+from skillopt.phases.attempts import Attempts, Prompted, Sent
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.phases.prompting import Prompts
@@ -27,7 +28,8 @@ from skillopt.train.settings import OptimizerSettings
 class Parts(msgspec.Struct, frozen=True, kw_only=True):
     """What a lab is made of; `varied` says that the target does not sample, so that repeats need variants of a text.
 
-    `members` are what the environment brings of its own, told once where the run is wired.
+    `members` are what the environment brings of its own, told once where the run is wired; `agent` is who attempts the
+    tasks where it sends errands.
     """
 
     run: Run
@@ -42,6 +44,14 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     varied: bool = True
     assessor: Assessor | None = None
     members: Members = Members()
+    agent: Agent | None = None
+
+    @property
+    def attempts(self) -> Attempts:
+        """How tasks are put to the target."""
+        if self.agent is None or self.members.errands is None:
+            return Prompted(asker=self.staff.at("rollout"), environment=self.environment, varied=self.varied)
+        return Sent(self.agent, self.members.errands, version=self.environment.version)
 
     def author(self) -> Author:
         """Return the optimizer at work on this run."""

@@ -1,0 +1,120 @@
+"""Makes the agents of a run: finds each program once, decides where it runs, and gives it its model and key.
+Owns whose key goes to which program; refuses to know what the programs are told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from skillopt.agents.asked import CliChat
+from skillopt.agents.finding import Program, find_program
+from skillopt.agents.grounds import Confined, Grounds, Unconfined, way_to
+from skillopt.agents.program import Adapter
+from skillopt.agents.runner import CliAgent
+from skillopt.agents.settings import AgentSettings, CliSettings
+from skillopt.agents.team import Team
+from skillopt.app.config import CliModel, Config
+from skillopt.app.environ import resolve_reference, variables
+from skillopt.app.programs.adapters import ADAPTERS
+from skillopt.backends.endpoint import check_key_host
+from skillopt.backends.http import parse_url
+from skillopt.backends.providers.presets import usual_key
+from skillopt.backends.providers.prices import price_of
+from skillopt.domain.errors import UsageError
+from skillopt.kernel.sandbox import Sandbox, Tier, probe
+
+_NO_KEY = "none"
+Place = tuple[str, str | None]
+
+
+class Programs(msgspec.Struct, frozen=True, kw_only=True):
+    """The programs that a config names, found on this machine, and the sandbox that holds here, if one does."""
+
+    found: Mapping[Place, Program] = MappingProxyType({})
+    sandbox: Sandbox | None = None
+
+    def asked_once(self, model: CliSettings) -> CliChat:
+        """Return a model behind a program as one that is asked; confined where this machine can confine it."""
+        adapter = adapter_of(model)
+        grounds = Unconfined() if self.sandbox is None else self._confined(adapter, model)
+        return CliChat(self._team(model, model.path, grounds))
+
+    def sent(self, model: CliSettings, settings: AgentSettings, root: Path) -> CliAgent:
+        """Return the agent of a run."""
+        if settings.sandbox == "none":
+            return CliAgent(self._team(model, settings.path, Unconfined()), settings, root)
+        if self.sandbox is None:
+            raise UsageError(
+                "An agent runs confined by bubblewrap, which does not hold on this machine.",
+                hint="Install it (skillopt doctor tries it), or set agent.sandbox: none and allow that by --trust.",
+            )
+        grounds = self._confined(adapter_of(model), model)
+        return CliAgent(self._team(model, settings.path, grounds), settings, root)
+
+    def _confined(self, adapter: Adapter, model: CliSettings) -> Grounds:
+        if self.sandbox is None:
+            raise UsageError("bubblewrap does not hold on this machine.", hint="Install it: skillopt doctor tries it.")
+        return Confined(self.sandbox, way_to(model.base_url, adapter.hosts))
+
+    def _team(self, model: CliSettings, path: str | None, grounds: Grounds) -> Team:
+        adapter = adapter_of(model)
+        price = price_of(model.model or "") if model.price is None else model.price
+        return Team(
+            adapter=adapter,
+            program=self.found[adapter.name, path],
+            grounds=grounds,
+            settings=msgspec.structs.replace(model, price=price),
+            key=key_of(model),
+        )
+
+
+async def find_programs(config: Config, root: Path) -> Programs:
+    """Look up every program that a config names; one that is missing is an error that says how to install it."""
+    wanted = dict.fromkeys(_wanted(config))
+    if not wanted:
+        return Programs()
+    environ = variables()
+    found = {
+        (name, path): await find_program(ADAPTERS[name], path=path, root=root, environ=environ) for name, path in wanted
+    }
+    confines = (await probe(Tier.BUBBLEWRAP)).holds
+    return Programs(found=found, sandbox=Sandbox(Tier.BUBBLEWRAP) if confines else None)
+
+
+def adapter_of(model: CliSettings) -> Adapter:
+    """Return who speaks for the program of a model."""
+    return ADAPTERS[str(model.__struct_config__.tag)]
+
+
+def key_reference_of(model: CliSettings) -> str | None:
+    """Return the reference to the key that a program is given, or None where it uses its own login or needs none."""
+    if model.api_key is not None:
+        return None if model.api_key == _NO_KEY else model.api_key
+    if model.base_url is None:
+        return None
+    usual = usual_key(parse_url(model.base_url).host)
+    return None if usual is None else f"${{{usual}}}"
+
+
+def key_of(model: CliSettings) -> Callable[[], str] | None:
+    """Return how to get the key at call time; it goes only to the address that it was written beside."""
+    reference = key_reference_of(model)
+    if reference is None:
+        return None
+    if model.base_url is not None:
+        check_key_host(parse_url(model.base_url))
+    return partial(resolve_reference, reference)
+
+
+def _wanted(config: Config) -> list[Place]:
+    """Return each program with the path that was given for it: as an agent, and as a model that is asked."""
+    models = config.models
+    asked: list[Place] = []
+    if isinstance(models.target, CliModel) and config.environment.kind == "agent":
+        asked.append((adapter_of(models.target).name, config.agent.path))
+    behind = [each for each in (models.target, models.optimizer, models.judge) if isinstance(each, CliModel)]
+    return [*asked, *((adapter_of(model).name, model.path) for model in behind)]

@@ -1,0 +1,103 @@
+"""The agent environment: the tasks of a dataset, each an errand for an agent, graded by what it said and did.
+Owns what an agent is sent with and which tools it has called; refuses to know folders, programs and prompts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from skillopt.domain.chat import Message
+from skillopt.domain.errands import Attachment, Errand
+from skillopt.domain.errors import UsageError
+from skillopt.domain.judging import Unassessed, Unexamined, Unjudged
+from skillopt.domain.scores import Score
+from skillopt.domain.skill import Skill
+from skillopt.domain.tasks import SplitName, Task, TaskSet
+from skillopt.domain.transcripts import Transcript
+from skillopt.environments.dataset import Dataset
+
+ERRAND_VERSION = "errand-1"  # raise it when the same task would be sent differently
+_CALLED = "tool_called"
+_WHO = {"system": "Instructions", "user": "They said", "assistant": "You said"}
+
+
+class AgentDataset:
+    """A dataset whose tasks agents are sent to do; what only a prompt needs, the dataset itself still does."""
+
+    def __init__(self, dataset: Dataset, files: dict[str, Attachment]) -> None:
+        self._dataset = dataset
+        self._files = files
+
+    @classmethod
+    def of(cls, dataset: Dataset, home: Path) -> AgentDataset:
+        """Return the environment of a dataset whose files lie in `home`, with the digest of each that a task names."""
+        return cls(dataset, _attached(dataset.tasks, home))
+
+    @property
+    def version(self) -> str:
+        """Changes when the same task would be sent or put differently."""
+        return f"{self._dataset.version} {ERRAND_VERSION}"
+
+    @property
+    def tasks(self) -> TaskSet:
+        """All tasks, by split."""
+        return self._dataset.tasks
+
+    def messages(self, task: Task, rendered_skill: str) -> tuple[Message, ...]:
+        """Return what a model without tools is sent."""
+        return self._dataset.messages(task, rendered_skill)
+
+    def grade(self, task: Task, reply: str) -> Score | Unjudged | Unassessed | Unexamined:
+        """Score an answer by what was said."""
+        return self._dataset.grade(task, reply)
+
+    def errand(self, task: Task, skill: Skill) -> Errand:
+        """Return the task in words with the skill, its files and images, and a tool for each that it must call."""
+        return Errand(
+            instruction=_instruction(self._dataset.messages(task, "")),
+            skill=skill,
+            files=tuple(self._files[name] for name in task.files),
+            images=tuple(self._files[name] for name in task.images),
+            shims=tools_of(task),
+        )
+
+    def grade_work(self, task: Task, reply: str, transcript: Transcript) -> Score | Unjudged | Unassessed:
+        """Score an answer; a tool counts as called when the log has it, whatever the words say."""
+        called = frozenset((*transcript.shims, *(name for name, _ in transcript.calls)))
+        found = self._dataset.grade_called(task, reply, called)
+        return msgspec.structs.replace(found, files=transcript.files) if isinstance(found, Unassessed) else found
+
+
+def tools_of(task: Task) -> tuple[str, ...]:
+    """Return the tools that a task's checks want called, each once."""
+    return tuple(
+        dict.fromkeys(check.arg for check in task.checks if check.op == _CALLED and isinstance(check.arg, str))
+    )
+
+
+def _instruction(messages: Sequence[Message]) -> str:
+    """Return a prompt as one text: its only message as it is, or each under who said it."""
+    if len(messages) == 1:
+        return messages[0].content
+    return "\n\n".join(f"## {_WHO[message.role]}\n\n{message.content}" for message in messages)
+
+
+def _attached(tasks: TaskSet, home: Path) -> dict[str, Attachment]:
+    """Return every file that a task names, read once for its digest."""
+    found: dict[str, Attachment] = {}
+    for task in (task for split in SplitName for task in tasks.of(split)):
+        for name in (*task.files, *task.images):
+            if name not in found:
+                found[name] = _attachment(task, name, (home / name).resolve())
+    return found
+
+
+def _attachment(task: Task, name: str, source: Path) -> Attachment:
+    if not source.is_file():
+        raise UsageError(f"Task {task.id!r} names {name!r}, which is no file.", hint="Name each file, not its folder.")
+    with source.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    return Attachment(name=name.lstrip("/"), digest=digest, source=str(source))
