@@ -27,6 +27,7 @@ class ClaudeCode:
     programs: Sequence[str] = ("claude",)
     install = f"npm install --global @anthropic-ai/claude-code@{VERSION}"
     schemas = True
+    hosts: Sequence[str] = ("api.anthropic.com",)
     lasting: Sequence[str] = ()
 
     def login(self, home: Path) -> bool:

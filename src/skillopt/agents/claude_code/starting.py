@@ -103,7 +103,7 @@ def _complete(job: Job, args: list[str], env: dict[str, str], *, stdin: bytes, s
         args += ["--json-schema", job.schema]
     files = {} if job.agent is None else {_SHELL: _BEFORE_A_COMMAND}
     if job.system:
-        files[_SYSTEM] = job.system
+        files[_SYSTEM] = _sound(job.system)
         args += [system, f"{job.home}/{_SYSTEM}"]
     return Command(args=tuple(args), env=env, stdin=stdin, home_files=files)
 
@@ -159,7 +159,12 @@ def _check_agent(settings: AgentSettings) -> None:
 
 def _plain(prompt: str) -> str:
     """Return the prompt so that it is no command of the program, as `/compact` would be."""
-    return f"\n{prompt}" if prompt.startswith("/") else prompt
+    return _sound(f"\n{prompt}" if prompt.startswith("/") else prompt)
+
+
+def _sound(text: str) -> str:
+    """Return the text without halves of characters, which cannot be written down."""
+    return text.encode(errors="replace").decode()
 
 
 class _Source(msgspec.Struct, frozen=True, kw_only=True):

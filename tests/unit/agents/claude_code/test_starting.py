@@ -133,6 +133,11 @@ def test_a_prompt_is_never_a_command_of_the_program(asked: AgentSettings | None)
     assert command(job(agent=asked, prompt="/compact now")).stdin == b"\n/compact now"
 
 
+def test_half_a_character_is_no_obstacle() -> None:
+    made = command(job(agent=None, prompt="a\ud800", system="b\ud800"))
+    assert (made.stdin, made.home_files) == (b"a?", {"system.md": "b?"})
+
+
 @pytest.mark.parametrize(
     ("refused", "says"),
     [
