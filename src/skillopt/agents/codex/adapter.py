@@ -35,6 +35,7 @@ class Codex:
     programs: Sequence[str] = ("codex",)
     install = "npm install --global @openai/codex"
     schemas = True
+    hosts: Sequence[str] = ("api.openai.com",)
     lasting: Sequence[str] = ()
 
     def login(self, home: Path) -> bool:

@@ -78,9 +78,10 @@ async def find_programs(config: Config, root: Path) -> Programs:
     if not wanted:
         return Programs()
     environ = variables()
-    found = {
-        (name, path): await find_program(ADAPTERS[name], path=path, root=root, environ=environ) for name, path in wanted
-    }
+    found: dict[Place, Program] = {}
+    for name, path in wanted:
+        place = path or _path_of_the_agent(config, name)
+        found[name, path] = await find_program(ADAPTERS[name], path=place, root=root, environ=environ)
     confines = (await probe(Tier.BUBBLEWRAP)).holds
     return Programs(found=found, sandbox=Sandbox(Tier.BUBBLEWRAP) if confines else None)
 
@@ -113,8 +114,15 @@ def key_of(model: CliSettings) -> Callable[[], str] | None:
 def _wanted(config: Config) -> list[Place]:
     """Return each program with the path that was given for it: as an agent, and as a model that is asked."""
     models = config.models
-    asked: list[Place] = []
+    behind = [each for each in (models.target, models.optimizer, models.judge) if isinstance(each, CliModel)]
+    asked = [(adapter_of(model).name, model.path) for model in behind]
     if isinstance(models.target, CliModel) and config.environment.kind == "agent":
         asked.append((adapter_of(models.target).name, config.agent.path))
-    behind = [each for each in (models.target, models.optimizer, models.judge) if isinstance(each, CliModel)]
-    return [*asked, *((adapter_of(model).name, model.path) for model in behind)]
+    return asked
+
+
+def _path_of_the_agent(config: Config, name: str) -> str | None:
+    """Return where the agent's program was said to be, for the same program where it is asked once."""
+    target = config.models.target
+    same = config.environment.kind == "agent" and isinstance(target, CliModel) and adapter_of(target).name == name
+    return config.agent.path if same else None

@@ -78,17 +78,17 @@ def test_a_door_is_gone_with_its_connections_when_its_block_ends() -> None:
         hold = asyncio.Event()
 
         async def silent(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            writer.write(b"here")
             await hold.wait()
             writer.close()
 
         async with server(silent) as port:
             async with opened_door(Forwarded(host="127.0.0.1", port=port)) as door:
                 reader, writer = await asyncio.open_unix_connection(door.socket)
-                writer.write(b"waiting")
-                await writer.drain()
+                greeting = await reader.readexactly(4)
             rest = await reader.read()
             hold.set()
             writer.close()
-            return door.socket.exists(), rest
+            return door.socket.exists(), greeting + rest
 
-    assert asyncio.run(scene()) == (False, b"")
+    assert asyncio.run(scene()) == (False, b"here")
