@@ -18,7 +18,9 @@ from skillopt.agents.settings import AgentSettings
 from skillopt.domain.errors import UsageError, unknown_name
 
 CONFIG = ".claude"
-_SYSTEM = "system.md"
+_SYSTEM, _SHELL = "system.md", "shell.sh"
+# a shell command that prints its environment shall not print the key; from one who looks for it, it is not hidden
+_BEFORE_A_COMMAND = "unset ANTHROPIC_API_KEY\n"
 _NO_KEY = "none"
 _LEAST_SILENCE = 10.0  # seconds; the program takes no shorter time-out for a reply that stops coming
 _SHARE_OF_A_REQUEST = 0.95  # of a request's time: the program's own word comes before ours
@@ -65,7 +67,7 @@ def command(job: Job) -> Command:
     outside = [folder for folder in job.data_dirs if not Path(folder).is_relative_to(job.work)]
     if outside:
         args += ["--add-dir", *outside]
-    env = _environment(job)
+    env = _environment(job) | {"CLAUDE_ENV_FILE": f"{job.home}/{_SHELL}"}
     if job.agent.thinking_tokens is not None:
         env["MAX_THINKING_TOKENS"] = str(job.agent.thinking_tokens)
     prompt = job.prompt
@@ -99,9 +101,9 @@ def _complete(job: Job, args: list[str], env: dict[str, str], *, stdin: bytes, s
         args += ["--effort", job.effort]
     if job.schema is not None:
         args += ["--json-schema", job.schema]
-    files: dict[str, str] = {}
+    files = {} if job.agent is None else {_SHELL: _BEFORE_A_COMMAND}
     if job.system:
-        files[_SYSTEM] = job.system
+        files[_SYSTEM] = _sound(job.system)
         args += [system, f"{job.home}/{_SYSTEM}"]
     return Command(args=tuple(args), env=env, stdin=stdin, home_files=files)
 
@@ -157,7 +159,12 @@ def _check_agent(settings: AgentSettings) -> None:
 
 def _plain(prompt: str) -> str:
     """Return the prompt so that it is no command of the program, as `/compact` would be."""
-    return f"\n{prompt}" if prompt.startswith("/") else prompt
+    return _sound(f"\n{prompt}" if prompt.startswith("/") else prompt)
+
+
+def _sound(text: str) -> str:
+    """Return the text without halves of characters, which cannot be written down."""
+    return text.encode(errors="replace").decode()
 
 
 class _Source(msgspec.Struct, frozen=True, kw_only=True):

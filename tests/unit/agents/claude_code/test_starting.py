@@ -54,8 +54,14 @@ def test_an_address_is_told_without_its_version(address: str) -> None:
 def test_a_key_is_in_the_environment_only() -> None:
     made = command(JOB)
     assert made.env["ANTHROPIC_API_KEY"] == "a-key"
-    assert not any("a-key" in word for word in made.args)
-    assert not made.home_files
+    assert not any("a-key" in word for word in (*made.args, *made.home_files.values()))
+
+
+def test_a_command_in_its_shell_does_not_see_the_key() -> None:
+    made = command(JOB)
+    assert made.env["CLAUDE_ENV_FILE"] == "/home/agent/shell.sh"
+    assert made.home_files == {"shell.sh": "unset ANTHROPIC_API_KEY\n"}
+    assert not command(job(agent=None)).home_files
 
 
 def test_a_server_without_a_key_never_gets_the_persons_login() -> None:
@@ -78,7 +84,7 @@ def test_what_is_asked_for_besides_is_told() -> None:
     assert made.env["MAX_THINKING_TOKENS"] == "2048"
     assert (value(made.args, "--effort"), value(made.args, "--json-schema")) == ("low", "{}")
     assert value(made.args, "--append-system-prompt-file") == "/home/agent/system.md"
-    assert made.home_files == {"system.md": "Be brief."}
+    assert made.home_files["system.md"] == "Be brief."
     assert value(made.args, "--add-dir") == "/elsewhere"
     assert "/job/data/docs" not in made.args
 
@@ -125,6 +131,11 @@ def test_what_is_no_image_is_refused(tmp_path: Path, name: str, says: str) -> No
 @pytest.mark.parametrize("asked", [AGENT, None])
 def test_a_prompt_is_never_a_command_of_the_program(asked: AgentSettings | None) -> None:
     assert command(job(agent=asked, prompt="/compact now")).stdin == b"\n/compact now"
+
+
+def test_half_a_character_is_no_obstacle() -> None:
+    made = command(job(agent=None, prompt="a\ud800", system="b\ud800"))
+    assert (made.stdin, made.home_files) == (b"a?", {"system.md": "b?"})
 
 
 @pytest.mark.parametrize(
