@@ -22,6 +22,7 @@ from skillopt.agents.program import Cause, Heard, Job
 from skillopt.agents.settings import AgentSettings
 from skillopt.agents.team import Team
 from skillopt.kernel.sandbox import Sandbox, Tier, probe
+from skillopt.testing.faults import FaultKind
 from skillopt.testing.server import ThreadedServer, serve_in_thread
 from skillopt.testing.tooluse.script import ScriptTurn, script
 from tests.agents_real.programs import installed
@@ -245,7 +246,7 @@ FAULTS: list[tuple[str, Cause]] = [
 @pytest.mark.parametrize(("kind", "cause"), FAULTS)
 def test_what_fails_is_a_problem_after_one_request(play: Play, kind: str, cause: Cause) -> None:
     scenario = f"echo,kinds={kind}"
-    heard = play(scenario, None, deadline=4.0)
+    heard = play(scenario, None, deadline=3.0 if kind == "hang" else 4.0)
     assert heard.problem is not None
     assert heard.problem.cause == cause, heard.problem.message
     assert play.timed_out == (kind == "hang")
@@ -270,7 +271,7 @@ def test_one_refusal_in_the_middle_of_its_work_does_not_end_it(play: Play) -> No
 
 
 def test_a_stream_that_stops_in_the_middle_of_its_work_tells_what_was_done(play: Play) -> None:
-    turns = script(ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(fault="hang_stream"))  # type: ignore[arg-type]
+    turns = script(ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(fault=FaultKind.HANG_STREAM))
     heard = play(turns, deadline=6.0)
     assert heard.problem is not None
     assert heard.problem.cause == "unavailable"
@@ -306,10 +307,10 @@ def test_who_may_only_read_may_not_write_in_our_sandbox_either(play: Play) -> No
     assert not (play.work / "answer.txt").exists()
 
 
-@pytest.mark.parametrize("sandbox", ["none", "bubblewrap"])
+@GROUNDS
 @pytest.mark.parametrize("network", [True, False])
-def test_commands_reach_the_network_only_where_that_is_allowed(play: Play, sandbox: str, network: bool) -> None:
-    agent = AgentSettings(sandbox=sandbox, network=network)  # type: ignore[arg-type]
+def test_commands_reach_the_network_only_where_that_is_allowed(play: Play, agent: AgentSettings, network: bool) -> None:
+    agent = msgspec.structs.replace(agent, network=network)
     reach = f"(exec 3<>/dev/tcp/127.0.0.1/{play.server.port}) 2>/dev/null && echo open > net.txt || echo shut > net.txt"
     assert answered(play(script(ScriptTurn(sh=reach), ScriptTurn(text="Tried.")), agent)) == "Tried."
     assert (play.work / "net.txt").read_text() == ("open\n" if network else "shut\n")

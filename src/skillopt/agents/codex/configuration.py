@@ -15,6 +15,7 @@ from skillopt.domain.errors import UsageError, named
 
 KEY_VARIABLE = "SKILLOPT_MODEL_KEY"
 SYSTEM_FILE = ".codex/system.md"
+CATALOG_FILE = ".codex/models.json"
 OWN_HOST = "https://api.openai.com/v1"
 
 _Scalar: TypeAlias = str | bool | int | Sequence[str]
@@ -26,6 +27,30 @@ _CHANGES = {"read-only": False, "workspace-write": True, "danger-full-access": T
 _PATIENCE = 0.9  # of the seconds of a request: the program is to give up before it is stopped
 _UNWANTED = ("apps", "goals", "hooks", "image_generation", "plugins", "shell_snapshot", "sleep_tool", "tool_suggest")
 _TOOLS = ("shell_tool", "unified_exec", "view_image")
+
+
+# Codex gives tools to the models it knows, whatever is switched off; one that its catalog does not have gets none.
+CATALOG = msgspec.json.encode(
+    {
+        "models": [
+            {
+                "slug": "no-model",
+                "display_name": "no-model",
+                "base_instructions": "-",
+                "shell_type": "disabled",
+                "visibility": "none",
+                "supported_in_api": True,
+                "priority": 1,
+                "supported_reasoning_levels": [],
+                "supports_reasoning_summaries": False,
+                "support_verbosity": False,
+                "supports_parallel_tool_calls": False,
+                "experimental_supported_tools": [],
+                "truncation_policy": {"mode": "bytes", "limit": 10_000},
+            }
+        ]
+    }
+).decode()
 
 
 def configuration(job: Job) -> str:
@@ -74,8 +99,13 @@ def _provider(job: Job) -> _Table:
 
 
 def _asked(job: Job) -> _Table:
-    """Leave the model nothing but the system text and the prompt."""
-    return {
+    """Leave the model nothing but the system text and the prompt.
+
+    Where the model is Codex's own choice, the catalog is what it chooses from: a known model then sees tools, which can
+    do no harm in a folder that may only be read.
+    """
+    catalog: _Table = {} if job.model.name is None else {"model_catalog_json": f"{job.home}/{CATALOG_FILE}"}
+    return catalog | {
         "web_search": "disabled",
         "sandbox_mode": "read-only",
         "project_doc_max_bytes": 0,
