@@ -6,6 +6,7 @@ Unconfined runs are Codex in a sandbox of its own; confined ones are Codex in ou
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import select
 import socket
@@ -29,6 +30,8 @@ from tests.agents_real.programs import installed
 
 CODEX = Codex()
 GRACE = 3.0
+SCRIPTING = "gpt-6.1-sol"  # Codex knows it, and has it write scripts instead of calling tools
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 KEY = "sk-scripted-0000000000000000"
 SKILL = "---\nname: tide-tables\ndescription: Computes tide tables. Use it for tides.\n---\n# Tides\n\nTwice a day.\n"
 OPEN_SKILL = "cat .agents/skills/tide-tables/SKILL.md"
@@ -77,6 +80,8 @@ class Play:
         key: str | None = KEY,
         schema: str | None = None,
         deadline: float = 20.0,
+        model: str = "scripted-target",
+        images: tuple[str, ...] = (),
     ) -> Heard:
         url = base_url or self.server.url(scenario)
         grounds = self._grounds(url, agent)
@@ -87,7 +92,7 @@ class Play:
             writes=agent is None or agent.files == "edit",
             network=agent is not None and agent.network,
         )
-        settings = CodexSettings(model="scripted-target", base_url=url)
+        settings = CodexSettings(model=model, base_url=url)
         team = Team(
             adapter=CODEX,
             program=self.program,
@@ -105,6 +110,7 @@ class Play:
             agent=agent,
             skill="" if agent is None else "tide-tables",
             schema=schema,
+            images=tuple(f"{work}/{image}" for image in images),
             seconds=deadline * 0.4,
         )
         ended = asyncio.run(team.start(CODEX.command(job), stay, job))
@@ -304,6 +310,7 @@ def test_who_may_only_read_may_not_write_in_our_sandbox_either(play: Play) -> No
     agent = msgspec.structs.replace(BOXED, files="read")
     heard = play(script(ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(text="I could not.")), agent)
     assert answered(heard) == "I could not."
+    assert heard.denied == ("exec_command",)
     assert not (play.work / "answer.txt").exists()
 
 
@@ -342,17 +349,44 @@ def test_full_access_works_inside_our_sandbox(play: Play) -> None:
     assert (play.work / "answer.txt").read_text() == "42\n"
 
 
-def test_who_is_only_asked_has_nothing_but_system_text_and_prompt(play: Play) -> None:
-    heard = play("echo", None)
+@pytest.mark.parametrize("model", ["scripted-target", SCRIPTING])
+def test_who_is_only_asked_has_nothing_but_system_text_and_prompt(play: Play, model: str) -> None:
+    scenario = f"echo,seed={len(model)}"
+    heard = play(scenario, None, model=model)
     assert answered(heard).strip() == "Your task is written in task.md."
     assert heard.usage is not None
-    (asked,) = play.server.log("echo")
+    (asked,) = play.server.log(scenario)
     body = msgspec.json.decode(asked.body)
-    assert body["tools"] == []
+    assert (body["model"], body["tools"]) == (model, [])
     assert [part["text"].strip() for item in body["input"] for part in item["content"]] == [
         "SYSTEM-TEXT",
         "Your task is written in task.md.",
     ]
+
+
+@GROUNDS
+def test_a_model_that_writes_scripts_has_its_commands_told_apart(play: Play, agent: AgentSettings) -> None:
+    turns = script(ScriptTurn(skill="tide-tables"), ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(text="Done."))
+    heard = play(turns, agent, model=SCRIPTING)
+    assert answered(heard) == "Done."
+    assert heard.calls == (("exec", 2), ("exec_command", 2))
+    assert (heard.skill_opened, heard.task_read, heard.denied) == ("yes", "no", ())
+    assert (play.work / "answer.txt").read_text() == "42\n"
+
+
+def test_what_a_script_was_refused_is_listed(play: Play) -> None:
+    turns = script(ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(text="I could not."))
+    heard = play(turns, READER, model=SCRIPTING)
+    assert heard.denied in {("exec",), ("exec_command",)}, "what was run is reported by chance"
+    assert not (play.work / "answer.txt").exists()
+
+
+@GROUNDS
+def test_images_are_shown(play: Play, agent: AgentSettings) -> None:
+    (play.work / "a.png").write_bytes(base64.b64decode(PIXEL))
+    scenario = script(ScriptTurn(text=f"A pixel, {agent.sandbox}."))
+    assert answered(play(scenario, agent, images=("a.png",))).startswith("A pixel")
+    assert f"data:image/png;base64,{PIXEL}" in play.server.log(scenario)[0].body
 
 
 def test_no_key_is_asked_for_where_none_is_wanted(play: Play) -> None:

@@ -16,6 +16,7 @@ _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULT
 _EXIT_IN_SCRIPT = re.compile(r'"exit_code":(-?[1-9]\d*)')
 _PATCHED = re.compile(r"^Wall time: [^\n]*\nOutput:\n(?=Exit code: )")  # a patch is told in a second envelope
 _REFUSED = re.compile(r"approval policy is|.*rejected by user|patch rejected", re.IGNORECASE)
+_HELD = re.compile(r"read-only file system", re.IGNORECASE)  # what the system says in a sandbox's stead
 _FAILED = re.compile(r"unsupported |failed |unable |error|unknown ", re.IGNORECASE)
 _SCRIPT_ERROR = "Script error:\n"
 _LISTING = {"list_files", "search"}
@@ -42,7 +43,7 @@ class _Parsed(msgspec.Struct):
 
 
 class Done(msgspec.Struct):
-    """What Codex reports of something that was done: a command that its sandbox refused is not."""
+    """What Codex reports of something that was done; a command that its sandbox refused is reported by chance only."""
 
     type: str = ""
     id: str = ""
@@ -50,6 +51,7 @@ class Done(msgspec.Struct):
     exit_code: int | None = None
     status: str = ""
     changes: object = None
+    aggregated_output: object = ""
     parsed_cmd: list[_Parsed] = []
 
     @property
@@ -105,7 +107,9 @@ class Folding:
 
     def _within(self, tool: str, text: str, status: str, done: Done) -> None:
         failed = done.status == "failed" or bool(done.exit_code)
-        self.steps.append(Call(tool=tool, text=text, status=status, failed=failed, reads=done.reads))
+        call = Call(tool=tool, text=text, status=status, failed=failed, reads=done.reads)
+        held = failed and _HELD.search(_words(done.aggregated_output))
+        self.steps.append(_denied(call) if held else call)
         place = self._places.get(self._open)
         if place is not None:
             self._reported.add(self._open)
@@ -135,7 +139,8 @@ def _ended(call: Call, output: str, *, reported: bool) -> Call:
     exited = _EXIT.search(head)
     if exited is not None:
         failed = exited[1] != "0"
-        return _denied(call) if failed and not reported else _with(call, f"exit {exited[1]}", failed=failed)
+        refused = failed and (not reported or _HELD.search(output))
+        return _denied(call) if refused else _with(call, f"exit {exited[1]}", failed=failed)
     if _REFUSED.match(output):
         return _denied(call)
     if _FAILED.match(output):

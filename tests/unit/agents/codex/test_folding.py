@@ -105,6 +105,16 @@ def test_what_a_script_ran_are_calls_of_their_own() -> None:
     ]
 
 
+def test_a_refused_command_is_denied_even_where_it_is_reported() -> None:
+    call = {"type": "function_call", "name": "exec_command", "arguments": "{}", "call_id": "c"}
+    output = "Process exited with code 1\nOutput:\nsh: a.txt: Read-only file system"
+    done = {"type": "CommandExecution", "id": "c", "exit_code": 1}
+    (step,) = folded(call, done, {"type": "function_call_output", "call_id": "c", "output": output})
+    nested = {"type": "CommandExecution", "id": "exec-1", "command": "x", "exit_code": 1, "aggregated_output": output}
+    script, within = scripted("Script completed\n", nested)
+    assert [each.denied for each in (step, script, within) if isinstance(each, Call)] == [True, False, True]
+
+
 @pytest.mark.parametrize(
     ("output", "status", "failed", "denied"),
     [
