@@ -75,7 +75,7 @@ def configuration(job: Job) -> str:
         config["model"] = job.model.name
     if job.effort is not None:
         config["model_reasoning_effort"] = job.effort
-    config |= _asked(job) if job.agent is None else _working(job.agent)
+    config |= _asked(job) if job.agent is None else _working(job.agent, confined=job.confined)
     return "\n".join(_lines(config, ())) + "\n"
 
 
@@ -118,13 +118,14 @@ def _asked(job: Job) -> _Table:
     }
 
 
-def _working(agent: AgentSettings) -> _Table:
+def _working(agent: AgentSettings, *, confined: bool) -> _Table:
     _check(agent)
-    return {
+    mode = agent.permission
+    may = _permissions(agent, confined=confined) if mode is None else _mode(agent, mode, confined=confined)
+    return may | {
         "web_search": "live" if agent.web_search else "disabled",
         "skills": {"bundled": {"enabled": False}},  # they would compete with ours
         "features": dict.fromkeys(_UNWANTED, False),
-        **(_permissions(agent) if agent.permission is None else _mode(agent, agent.permission)),
     }
 
 
@@ -141,12 +142,12 @@ def _check(agent: AgentSettings) -> None:
             raise UsageError(f"agent.{key} is set, but Codex cannot be told that: {why}.", hint="Leave it out.")
 
 
-def _permissions(agent: AgentSettings) -> _Table:
+def _permissions(agent: AgentSettings, *, confined: bool) -> _Table:
     """Permissions of our own. Inside our sandbox Codex cannot have its own and needs none, save against the network.
 
     Its sandbox for files wants namespaces of its own, which ours forbids; what it does about the network works.
     """
-    if agent.sandbox == "bubblewrap":
+    if confined:
         files: _Table = {":root": "write"}
     elif agent.files == "edit":
         files = {":root": "read", ":tmpdir": "write", ":workspace_roots": "write"}
@@ -156,11 +157,11 @@ def _permissions(agent: AgentSettings) -> _Table:
     return {"default_permissions": _NAME, "permissions": {_NAME: {"filesystem": files, "network": network}}}
 
 
-def _mode(agent: AgentSettings, mode: str) -> _Table:
+def _mode(agent: AgentSettings, mode: str, *, confined: bool) -> _Table:
     changes = named("value of agent.permission for Codex", mode, _CHANGES)
-    if agent.sandbox == "bubblewrap" and mode != "danger-full-access":
+    if confined and mode != "danger-full-access":
         raise UsageError(
-            f"agent.permission is {mode}, but Codex's own sandbox does not work inside the one of agent.sandbox.",
+            f"agent.permission is {mode}, but Codex's own sandbox does not work inside ours.",
             hint="Leave agent.permission out: files and network are confined all the same.",
         )
     if changes and agent.files == "read":

@@ -17,7 +17,16 @@ MODEL = Model(name="some-model", base_url="http://127.0.0.1:9/v1", key="a-key")
 
 
 def job(agent: AgentSettings | None = None, *, model: Model = MODEL, seconds: float = 100.0) -> Job:
-    return Job(prompt="p", work="/job", home="/home/agent", model=model, agent=agent, seconds=seconds, effort="high")
+    return Job(
+        prompt="p",
+        work="/job",
+        home="/home/agent",
+        confined=agent is None or agent.sandbox == "bubblewrap",
+        model=model,
+        agent=agent,
+        seconds=seconds,
+        effort="high",
+    )
 
 
 def read(job: Job) -> dict[str, Any]:
