@@ -6,11 +6,13 @@ Unconfined runs are Codex in a sandbox of its own; confined ones are Codex in ou
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 import select
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypedDict, Unpack
 
 import msgspec
 import pytest
@@ -22,12 +24,16 @@ from skillopt.agents.program import Cause, Heard, Job
 from skillopt.agents.settings import AgentSettings
 from skillopt.agents.team import Team
 from skillopt.kernel.sandbox import Sandbox, Tier, probe
+from skillopt.testing.faults import FaultKind
 from skillopt.testing.server import ThreadedServer, serve_in_thread
 from skillopt.testing.tooluse.script import ScriptTurn, script
 from tests.agents_real.programs import installed
 
 CODEX = Codex()
 GRACE = 3.0
+AT_ONCE = 4
+SCRIPTING = "gpt-6.1-sol"  # Codex knows it, and has it write scripts instead of calling tools
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 KEY = "sk-scripted-0000000000000000"
 SKILL = "---\nname: tide-tables\ndescription: Computes tide tables. Use it for tides.\n---\n# Tides\n\nTwice a day.\n"
 OPEN_SKILL = "cat .agents/skills/tide-tables/SKILL.md"
@@ -48,7 +54,19 @@ def server() -> Iterator[ThreadedServer]:
 @pytest.fixture(scope="module")
 def program() -> Program:
     path = installed("codex")
+    path = path.parent.resolve() / path.name  # below a link to its folder it cannot be confined
     return asyncio.run(find_program(CODEX, path=str(path), root=Path("/"), environ={"PATH": os.environ["PATH"]}))
+
+
+class More(TypedDict, total=False):
+    """What else a job may have."""
+
+    base_url: str
+    key: str | None
+    schema: str
+    deadline: float
+    model: str
+    images: tuple[str, ...]
 
 
 class Play:
@@ -67,17 +85,13 @@ class Play:
         (self.work / "AGENTS.md").write_text("INSTRUCTION-FILE")
         self.home.mkdir()
 
-    def __call__(
-        self,
-        scenario: str,
-        agent: AgentSettings | None = ALONE,
-        *,
-        base_url: str | None = None,
-        key: str | None = KEY,
-        schema: str | None = None,
-        deadline: float = 20.0,
-    ) -> Heard:
-        url = base_url or self.server.url(scenario)
+    def __call__(self, scenario: str, agent: AgentSettings | None = ALONE, **more: Unpack[More]) -> Heard:
+        return asyncio.run(self.heard(scenario, agent, **more))
+
+    async def heard(self, scenario: str, agent: AgentSettings | None = ALONE, **more: Unpack[More]) -> Heard:
+        url = more.get("base_url", "") or self.server.url(scenario)
+        key = more.get("key", KEY)
+        deadline = more.get("deadline", 20.0)
         grounds = self._grounds(url, agent)
         stay = Stay(
             work=self.work,
@@ -86,12 +100,11 @@ class Play:
             writes=agent is None or agent.files == "edit",
             network=agent is not None and agent.network,
         )
-        settings = CodexSettings(model="scripted-target", base_url=url)
         team = Team(
             adapter=CODEX,
             program=self.program,
             grounds=grounds,
-            settings=settings,
+            settings=CodexSettings(model=more.get("model", "scripted-target"), base_url=url),
             key=None if key is None else lambda: key,
         )
         work, home = grounds.places(stay)
@@ -100,15 +113,17 @@ class Play:
             system="SYSTEM-TEXT",
             work=work,
             home=home,
+            confined=grounds.confines,
             model=team.model,
             agent=agent,
             skill="" if agent is None else "tide-tables",
-            schema=schema,
+            schema=more.get("schema"),
+            images=tuple(f"{work}/{image}" for image in more.get("images", ())),
             seconds=deadline * 0.4,
         )
-        ended = asyncio.run(team.start(CODEX.command(job), stay, job))
-        assert ended.finished.seconds < deadline + 3.0, "it was not stopped at its deadline"
-        assert not self._left(), "a process was left behind"
+        ended = await team.start(CODEX.command(job), stay, job)
+        left = await asyncio.to_thread(self._left)
+        assert not left, "a process was left behind"
         self.timed_out = ended.finished.timed_out
         return CODEX.heard(ended)
 
@@ -242,15 +257,21 @@ FAULTS: list[tuple[str, Cause]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "cause"), FAULTS)
-def test_what_fails_is_a_problem_after_one_request(play: Play, kind: str, cause: Cause) -> None:
-    scenario = f"echo,kinds={kind}"
-    heard = play(scenario, None, deadline=4.0)
-    assert heard.problem is not None
-    assert heard.problem.cause == cause, heard.problem.message
-    assert play.timed_out == (kind == "hang")
-    if not play.timed_out:
-        assert len(play.server.log(scenario)) == 1, "it tried again by itself"
+def test_what_fails_is_a_problem_after_one_request(
+    program: Program, server: ThreadedServer, tmp_path: Path, refusal: str
+) -> None:
+    async def outcome(kind: str, turn: asyncio.Semaphore) -> tuple[str, str, bool, int]:
+        play = Play(program, server, tmp_path / kind, refusal)
+        async with turn:
+            heard = await play.heard(f"echo,kinds={kind}", None, deadline=3.0 if kind == "hang" else 10.0)
+        assert heard.problem is not None
+        return kind, heard.problem.cause, play.timed_out, len(server.log(f"echo,kinds={kind}"))
+
+    async def outcomes() -> list[tuple[str, str, bool, int]]:
+        turn = asyncio.Semaphore(AT_ONCE)
+        return await asyncio.gather(*(outcome(kind, turn) for kind, _ in FAULTS))
+
+    assert asyncio.run(outcomes()) == [(kind, cause, kind == "hang", 1) for kind, cause in FAULTS]
 
 
 @pytest.mark.parametrize(("kind", "cause"), [("auth", "auth"), ("rate_limit", "rate_limited"), ("cut", "unavailable")])
@@ -270,7 +291,7 @@ def test_one_refusal_in_the_middle_of_its_work_does_not_end_it(play: Play) -> No
 
 
 def test_a_stream_that_stops_in_the_middle_of_its_work_tells_what_was_done(play: Play) -> None:
-    turns = script(ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(fault="hang_stream"))  # type: ignore[arg-type]
+    turns = script(ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(fault=FaultKind.HANG_STREAM))
     heard = play(turns, deadline=6.0)
     assert heard.problem is not None
     assert heard.problem.cause == "unavailable"
@@ -303,13 +324,14 @@ def test_who_may_only_read_may_not_write_in_our_sandbox_either(play: Play) -> No
     agent = msgspec.structs.replace(BOXED, files="read")
     heard = play(script(ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(text="I could not.")), agent)
     assert answered(heard) == "I could not."
+    assert heard.denied == ("exec_command",)
     assert not (play.work / "answer.txt").exists()
 
 
-@pytest.mark.parametrize("sandbox", ["none", "bubblewrap"])
+@GROUNDS
 @pytest.mark.parametrize("network", [True, False])
-def test_commands_reach_the_network_only_where_that_is_allowed(play: Play, sandbox: str, network: bool) -> None:
-    agent = AgentSettings(sandbox=sandbox, network=network)  # type: ignore[arg-type]
+def test_commands_reach_the_network_only_where_that_is_allowed(play: Play, agent: AgentSettings, network: bool) -> None:
+    agent = msgspec.structs.replace(agent, network=network)
     reach = f"(exec 3<>/dev/tcp/127.0.0.1/{play.server.port}) 2>/dev/null && echo open > net.txt || echo shut > net.txt"
     assert answered(play(script(ScriptTurn(sh=reach), ScriptTurn(text="Tried.")), agent)) == "Tried."
     assert (play.work / "net.txt").read_text() == ("open\n" if network else "shut\n")
@@ -341,17 +363,44 @@ def test_full_access_works_inside_our_sandbox(play: Play) -> None:
     assert (play.work / "answer.txt").read_text() == "42\n"
 
 
-def test_who_is_only_asked_has_nothing_but_system_text_and_prompt(play: Play) -> None:
-    heard = play("echo", None)
+@pytest.mark.parametrize("model", ["scripted-target", SCRIPTING])
+def test_who_is_only_asked_has_nothing_but_system_text_and_prompt(play: Play, model: str) -> None:
+    scenario = f"echo,seed={len(model)}"
+    heard = play(scenario, None, model=model)
     assert answered(heard).strip() == "Your task is written in task.md."
     assert heard.usage is not None
-    (asked,) = play.server.log("echo")
+    (asked,) = play.server.log(scenario)
     body = msgspec.json.decode(asked.body)
-    assert body["tools"] == []
+    assert (body["model"], body["tools"]) == (model, [])
     assert [part["text"].strip() for item in body["input"] for part in item["content"]] == [
         "SYSTEM-TEXT",
         "Your task is written in task.md.",
     ]
+
+
+@GROUNDS
+def test_a_model_that_writes_scripts_has_its_commands_told_apart(play: Play, agent: AgentSettings) -> None:
+    turns = script(ScriptTurn(skill="tide-tables"), ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(text="Done."))
+    heard = play(turns, agent, model=SCRIPTING)
+    assert answered(heard) == "Done."
+    assert heard.calls == (("exec", 2), ("exec_command", 2))
+    assert (heard.skill_opened, heard.task_read, heard.denied) == ("yes", "no", ())
+    assert (play.work / "answer.txt").read_text() == "42\n"
+
+
+def test_what_a_script_was_refused_is_listed(play: Play) -> None:
+    turns = script(ScriptTurn(sh="echo 42 > answer.txt"), ScriptTurn(text="I could not."))
+    heard = play(turns, READER, model=SCRIPTING)
+    assert heard.denied in {("exec",), ("exec_command",)}, "what was run is reported by chance"
+    assert not (play.work / "answer.txt").exists()
+
+
+@GROUNDS
+def test_images_are_shown(play: Play, agent: AgentSettings) -> None:
+    (play.work / "a.png").write_bytes(base64.b64decode(PIXEL))
+    scenario = script(ScriptTurn(text=f"A pixel, {agent.sandbox}."))
+    assert answered(play(scenario, agent, images=("a.png",))).startswith("A pixel")
+    assert f"data:image/png;base64,{PIXEL}" in play.server.log(scenario)[0].body
 
 
 def test_no_key_is_asked_for_where_none_is_wanted(play: Play) -> None:

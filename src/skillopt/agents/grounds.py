@@ -182,7 +182,7 @@ def seen_from_inside(base_url: str | None, way: Way) -> str | None:
     if base_url is None or isinstance(way, Proxied):
         return base_url
     parts = urlsplit(base_url)
-    return urlunsplit(parts._replace(netloc=f"127.0.0.1:{way.port}"))
+    return urlunsplit(parts._replace(netloc=f"127.0.0.1:{way.inside}"))
 
 
 def _proxied(env: Mapping[str, str]) -> dict[str, str]:

@@ -23,19 +23,24 @@ class Turn(msgspec.Struct, frozen=True, gc=False):
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool that the caller offers: the fields of its arguments, each with its JSON type where that is one word."""
+    """A tool that the caller offers: the fields of its arguments, each with its JSON type where that is one word.
+
+    A `free` one has no fields: it takes text as it is, such as a script.
+    """
 
     name: str
     fields: dict[str, str] = {}
     namespace: str = ""
+    free: bool = False
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A call that the model wants made; `arguments` is JSON text, and may be broken on purpose."""
+    """A call that the model wants made; `arguments` is JSON text, broken on purpose perhaps, or a free tool's text."""
 
     name: str
     arguments: str
     namespace: str = ""
+    free: bool = False
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skillopt.agents.codex.complaints import problem
-from skillopt.agents.codex.configuration import KEY_VARIABLE, SYSTEM_FILE, configuration
+from skillopt.agents.codex.configuration import CATALOG, CATALOG_FILE, KEY_VARIABLE, SYSTEM_FILE, configuration
 from skillopt.agents.codex.events import Tokens, Told, told
 from skillopt.agents.codex.rollout import Recorded, left_file, recorded, rollout
 from skillopt.agents.codex.steps import actions, calls, counts, denied, opened
@@ -35,7 +35,11 @@ class Codex:
     programs: Sequence[str] = ("codex",)
     install = "npm install --global @openai/codex"
     schemas = True
+<<<<<<< HEAD
     hosts: Sequence[str] = ("api.openai.com",)
+=======
+    hosts: Sequence[str] = ("api.openai.com", "chatgpt.com", "auth.openai.com")
+>>>>>>> codex
     lasting: Sequence[str] = ()
 
     def login(self, home: Path) -> bool:
@@ -54,7 +58,7 @@ class Codex:
             files[_SCHEMA_FILE] = job.schema
             args += ["--output-schema", f"{job.home}/{_SCHEMA_FILE}"]
         if job.agent is None:
-            files[SYSTEM_FILE] = job.system if job.system.strip() else _WORDLESS
+            files |= {SYSTEM_FILE: job.system if job.system.strip() else _WORDLESS, CATALOG_FILE: CATALOG}
             args.append("--ephemeral")
         # its own folder for what is temporary: Codex gives up its sandbox where its home is below the common one
         env = {"CODEX_HOME": f"{job.home}/.codex", "TMPDIR": f"{job.home}/tmp"}

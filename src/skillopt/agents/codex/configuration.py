@@ -15,6 +15,7 @@ from skillopt.domain.errors import UsageError, named
 
 KEY_VARIABLE = "SKILLOPT_MODEL_KEY"
 SYSTEM_FILE = ".codex/system.md"
+CATALOG_FILE = ".codex/models.json"
 OWN_HOST = "https://api.openai.com/v1"
 
 _Scalar: TypeAlias = str | bool | int | Sequence[str]
@@ -26,6 +27,30 @@ _CHANGES = {"read-only": False, "workspace-write": True, "danger-full-access": T
 _PATIENCE = 0.9  # of the seconds of a request: the program is to give up before it is stopped
 _UNWANTED = ("apps", "goals", "hooks", "image_generation", "plugins", "shell_snapshot", "sleep_tool", "tool_suggest")
 _TOOLS = ("shell_tool", "unified_exec", "view_image")
+
+
+# Codex gives tools to the models it knows, whatever is switched off; one that its catalog does not have gets none.
+CATALOG = msgspec.json.encode(
+    {
+        "models": [
+            {
+                "slug": "no-model",
+                "display_name": "no-model",
+                "base_instructions": "-",
+                "shell_type": "disabled",
+                "visibility": "none",
+                "supported_in_api": True,
+                "priority": 1,
+                "supported_reasoning_levels": [],
+                "supports_reasoning_summaries": False,
+                "support_verbosity": False,
+                "supports_parallel_tool_calls": False,
+                "experimental_supported_tools": [],
+                "truncation_policy": {"mode": "bytes", "limit": 10_000},
+            }
+        ]
+    }
+).decode()
 
 
 def configuration(job: Job) -> str:
@@ -50,7 +75,7 @@ def configuration(job: Job) -> str:
         config["model"] = job.model.name
     if job.effort is not None:
         config["model_reasoning_effort"] = job.effort
-    config |= _asked(job) if job.agent is None else _working(job.agent)
+    config |= _asked(job) if job.agent is None else _working(job.agent, confined=job.confined)
     return "\n".join(_lines(config, ())) + "\n"
 
 
@@ -74,8 +99,13 @@ def _provider(job: Job) -> _Table:
 
 
 def _asked(job: Job) -> _Table:
-    """Leave the model nothing but the system text and the prompt."""
-    return {
+    """Leave the model nothing but the system text and the prompt.
+
+    Where the model is Codex's own choice, the catalog is what it chooses from: a known model then sees tools, which can
+    do no harm in a folder that may only be read.
+    """
+    catalog: _Table = {} if job.model.name is None else {"model_catalog_json": f"{job.home}/{CATALOG_FILE}"}
+    return catalog | {
         "web_search": "disabled",
         "sandbox_mode": "read-only",
         "project_doc_max_bytes": 0,
@@ -88,13 +118,14 @@ def _asked(job: Job) -> _Table:
     }
 
 
-def _working(agent: AgentSettings) -> _Table:
+def _working(agent: AgentSettings, *, confined: bool) -> _Table:
     _check(agent)
-    return {
+    mode = agent.permission
+    may = _permissions(agent, confined=confined) if mode is None else _mode(agent, mode, confined=confined)
+    return may | {
         "web_search": "live" if agent.web_search else "disabled",
         "skills": {"bundled": {"enabled": False}},  # they would compete with ours
         "features": dict.fromkeys(_UNWANTED, False),
-        **(_permissions(agent) if agent.permission is None else _mode(agent, agent.permission)),
     }
 
 
@@ -111,12 +142,12 @@ def _check(agent: AgentSettings) -> None:
             raise UsageError(f"agent.{key} is set, but Codex cannot be told that: {why}.", hint="Leave it out.")
 
 
-def _permissions(agent: AgentSettings) -> _Table:
+def _permissions(agent: AgentSettings, *, confined: bool) -> _Table:
     """Permissions of our own. Inside our sandbox Codex cannot have its own and needs none, save against the network.
 
     Its sandbox for files wants namespaces of its own, which ours forbids; what it does about the network works.
     """
-    if agent.sandbox == "bubblewrap":
+    if confined:
         files: _Table = {":root": "write"}
     elif agent.files == "edit":
         files = {":root": "read", ":tmpdir": "write", ":workspace_roots": "write"}
@@ -126,11 +157,11 @@ def _permissions(agent: AgentSettings) -> _Table:
     return {"default_permissions": _NAME, "permissions": {_NAME: {"filesystem": files, "network": network}}}
 
 
-def _mode(agent: AgentSettings, mode: str) -> _Table:
+def _mode(agent: AgentSettings, mode: str, *, confined: bool) -> _Table:
     changes = named("value of agent.permission for Codex", mode, _CHANGES)
-    if agent.sandbox == "bubblewrap" and mode != "danger-full-access":
+    if confined and mode != "danger-full-access":
         raise UsageError(
-            f"agent.permission is {mode}, but Codex's own sandbox does not work inside the one of agent.sandbox.",
+            f"agent.permission is {mode}, but Codex's own sandbox does not work inside ours.",
             hint="Leave agent.permission out: files and network are confined all the same.",
         )
     if changes and agent.files == "read":

@@ -16,7 +16,7 @@ from skillopt.domain.agency.transcripts import Action, Seen
 class Call(msgspec.Struct, frozen=True, kw_only=True):
     """A call of a tool: the command or what else it was given, and how it ended; `status` is empty while it runs.
 
-    `lists` says that, in Codex's own reading, the command only lists or searches files.
+    `reads` is whether it may have read a file itself: not where it only lists files, or a script has calls of its own.
     """
 
     tool: str
@@ -24,7 +24,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     status: str = ""
     failed: bool = False
     denied: bool = False
-    lists: bool = False
+    reads: bool = True
 
     @property
     def action(self) -> Action:
@@ -60,7 +60,7 @@ def opened(made: Iterable[Call], file: str, *beside: str) -> Seen:
     named = re.compile(rf"(?<![\w.-]){re.escape(file)}(?!\w)")
     seen: Seen = "no"
     for call in made:
-        if call.lists or named.search(call.text) is None:
+        if not call.reads or named.search(call.text) is None:
             continue
         if beside and not any(word in call.text for word in beside):
             continue

@@ -14,6 +14,7 @@ import msgspec
 from skillopt.kernel.sandbox.confinement import Door
 
 PROXY_PORT = 3128
+_FIRST_FREE, _BEYOND = 1024, 20_000
 _PIECE = 1 << 16
 _LONGEST_HEAD = 8192
 _PATIENCE = 30.0  # seconds for a connection to be made
@@ -22,10 +23,18 @@ Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class Forwarded(msgspec.Struct, frozen=True, kw_only=True):
-    """The program's own loopback port leads to this port of this host: for a server that is spoken to without TLS."""
+    """The program's own loopback leads to this port of this host: for a server that is spoken to without TLS.
+
+    `inside` is the port on the program's side: the same one, unless only the system's own programs may take it.
+    """
 
     host: str
     port: int
+
+    @property
+    def inside(self) -> int:
+        """The port that the program sends to."""
+        return self.port if self.port >= _FIRST_FREE else self.port + _BEYOND
 
 
 class Proxied(msgspec.Struct, frozen=True, kw_only=True):
@@ -40,7 +49,7 @@ Way = Forwarded | Proxied
 @asynccontextmanager
 async def opened_door(way: Way) -> AsyncIterator[Door]:
     """Keep a door open for as long as the block lasts."""
-    port = way.port if isinstance(way, Forwarded) else PROXY_PORT
+    port = way.inside if isinstance(way, Forwarded) else PROXY_PORT
     talks: set[asyncio.Task[None]] = set()
 
     def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

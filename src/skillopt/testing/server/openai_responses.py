@@ -31,6 +31,7 @@ class _Item(msgspec.Struct, frozen=True):
     role: str = ""
     content: Content = None
     output: Content = None
+    tools: list[_Tool] = []
 
 
 class _Tool(msgspec.Struct, frozen=True):
@@ -73,6 +74,7 @@ class OpenAIResponses:
         asked = _decoder.decode(body)
         system = [asked.instructions] if asked.instructions else []
         turns: list[Turn] = []
+        tools = list(asked.tools or ())
         for item in [_Item(role="user", content=asked.input)] if isinstance(asked.input, str) else asked.input:
             speaker = _SPEAKERS.get(item.role)
             if item.type.endswith("_output"):
@@ -81,11 +83,13 @@ class OpenAIResponses:
                 turns.append(Turn(speaker, text_of(item.content)))
             elif item.type == "message":
                 system.append(text_of(item.content))
+            elif item.type == "additional_tools":
+                tools += item.tools
         conversation = Conversation(
             model=asked.model,
             system="\n\n".join(system),
             turns=tuple(turns),
-            tools=_tools(asked.tools) if asked.tools else (),
+            tools=_tools(tools),
             max_tokens=asked.max_output_tokens,
             form=_form(asked.text),
         )
@@ -139,7 +143,8 @@ def _tools(tools: list[_Tool], namespace: str = "") -> tuple[Tool, ...]:
         if tool.type == "namespace":
             found.extend(_tools(tool.tools, tool.name))
         else:
-            found.append(tool_of(tool.name or tool.type, tool.parameters, namespace))
+            known = tool_of(tool.name or tool.type, tool.parameters, namespace)
+            found.append(msgspec.structs.replace(known, free=tool.type == "custom"))
     return tuple(found)
 
 
@@ -157,11 +162,11 @@ def _items(said: BrainReply, request_id: str) -> list[dict[str, object]]:
     calls: list[dict[str, object]] = [
         {
             "id": f"fc_{request_id}_{index}",
-            "type": "function_call",
+            "type": "custom_tool_call" if made.free else "function_call",
             "status": "completed",
             "call_id": f"call_{request_id}_{index}",
             "name": made.name,
-            "arguments": made.arguments,
+            ("input" if made.free else "arguments"): made.arguments,
             **({"namespace": made.namespace} if made.namespace else {}),
         }
         for index, made in enumerate(said.calls)
@@ -180,13 +185,15 @@ def _items(said: BrainReply, request_id: str) -> list[dict[str, object]]:
 
 def _item_events(index: int, item: Mapping[str, object]) -> list[tuple[str, JsonObject]]:
     place: dict[str, object] = {"item_id": item["id"], "output_index": index}
-    opened = {**item, "status": "in_progress", **({"content": []} if "content" in item else {"arguments": ""})}
+    field = next(name for name in ("arguments", "input", "content") if name in item)
+    opened = {**item, "status": "in_progress", field: [] if field == "content" else ""}
     added: tuple[str, JsonObject] = ("response.output_item.added", {"output_index": index, "item": opened})
     done: tuple[str, JsonObject] = ("response.output_item.done", {"output_index": index, "item": item})
-    if "arguments" in item:
-        arguments = str(item["arguments"])
-        deltas = [("response.function_call_arguments.delta", {**place, "delta": piece}) for piece in pieces(arguments)]
-        return [added, *deltas, ("response.function_call_arguments.done", {**place, "arguments": arguments}), done]
+    if field != "content":
+        arguments = str(item[field])
+        name = "response.function_call_arguments" if field == "arguments" else "response.custom_tool_call_input"
+        deltas = [(f"{name}.delta", {**place, "delta": piece}) for piece in pieces(arguments)]
+        return [added, *deltas, (f"{name}.done", {**place, field: arguments}), done]
     part = item["content"][0] if isinstance(item["content"], list) else {}
     text = str(part["text"])
     place["content_index"] = 0

@@ -15,6 +15,7 @@ from skillopt.testing.conversation import BrainReply, Conversation, Tool, ToolCa
 Arguments = Mapping[str, object]
 
 _SHELLS = frozenset({"exec_command", "shell_command", "shell", "bash"})
+_SCRIPTS = frozenset({"exec"})  # run JavaScript in which the shell is `tools.exec_command`
 _COMMAND_FIELDS = ("cmd", "command")
 _SKILL_FIELDS = ("skill", "name")
 _ANSWER_TOOL = "StructuredOutput"
@@ -47,6 +48,8 @@ def shell_call(conversation: Conversation, command: str) -> ToolCall | None:
             if "description" in tool.fields:
                 arguments["description"] = _PURPOSE
             return _call(tool, _json(arguments))
+        if tool.free and tool.name in _SCRIPTS:
+            return _call(tool, f"text(await tools.exec_command({_json({'cmd': command})}))")
     return None
 
 
@@ -116,7 +119,7 @@ def _field(tool: Tool, names: tuple[str, ...]) -> str | None:
 
 
 def _call(tool: Tool, arguments: str) -> ToolCall:
-    return ToolCall(name=tool.name, arguments=arguments, namespace=tool.namespace)
+    return ToolCall(name=tool.name, arguments=arguments, namespace=tool.namespace, free=tool.free)
 
 
 def _json(arguments: Arguments) -> str:

@@ -84,6 +84,7 @@ def test_who_is_only_asked_is_told_the_system_text_and_leaves_no_session() -> No
     command = CODEX.command(job())
     assert "--ephemeral" in command.args
     assert command.home_files[".codex/system.md"] == "Be brief."
+    assert ".codex/models.json" in command.home_files
     wordless = Job(prompt="p", work="/job", home="/h", model=Model(name=None, base_url=None, key=None), agent=None)
     assert CODEX.command(wordless).home_files[".codex/system.md"].strip()
     assert "SKILLOPT_MODEL_KEY" not in CODEX.command(wordless).env

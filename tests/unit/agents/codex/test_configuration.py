@@ -3,6 +3,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,7 +17,16 @@ MODEL = Model(name="some-model", base_url="http://127.0.0.1:9/v1", key="a-key")
 
 
 def job(agent: AgentSettings | None = None, *, model: Model = MODEL, seconds: float = 100.0) -> Job:
-    return Job(prompt="p", work="/job", home="/home/agent", model=model, agent=agent, seconds=seconds, effort="high")
+    return Job(
+        prompt="p",
+        work="/job",
+        home="/home/agent",
+        confined=agent is None or agent.sandbox == "bubblewrap",
+        model=model,
+        agent=agent,
+        seconds=seconds,
+        effort="high",
+    )
 
 
 def read(job: Job) -> dict[str, Any]:
@@ -70,23 +80,27 @@ def test_who_is_only_asked_has_no_tools_and_no_instructions_but_ours() -> None:
     assert not any(config["features"][tool] for tool in ("shell_tool", "unified_exec", "view_image"))
     assert config["skills"]["include_instructions"] is False
     assert config["project_doc_max_bytes"] == 0
+    assert config["model_catalog_json"] == "/home/agent/.codex/models.json"
+
+
+def test_a_model_of_its_own_choice_is_chosen_from_its_own_catalog() -> None:
+    assert "model_catalog_json" not in read(job(model=Model(name=None, base_url=None, key=None)))
 
 
 @pytest.mark.parametrize(
-    ("sandbox", "files", "told"),
+    ("agent", "told"),
     [
-        ("bubblewrap", "edit", {":root": "write"}),
-        ("bubblewrap", "read", {":root": "write"}),
-        ("none", "edit", {":root": "read", ":tmpdir": "write", ":workspace_roots": "write"}),
-        ("none", "read", {":root": "read", ":tmpdir": "write"}),
+        (AgentSettings(), {":root": "write"}),
+        (AgentSettings(files="read"), {":root": "write"}),
+        (AgentSettings(sandbox="none"), {":root": "read", ":tmpdir": "write", ":workspace_roots": "write"}),
+        (AgentSettings(sandbox="none", files="read"), {":root": "read", ":tmpdir": "write"}),
     ],
 )
 @pytest.mark.parametrize("network", [True, False])
 def test_it_confines_itself_as_far_as_it_can_where_it_is(
-    sandbox: str, files: str, told: dict[str, str], network: bool
+    agent: AgentSettings, told: dict[str, str], network: bool
 ) -> None:
-    agent = AgentSettings(sandbox=sandbox, files=files, network=network)  # type: ignore[arg-type]
-    config = read(job(agent))
+    config = read(job(msgspec.structs.replace(agent, network=network)))
     assert config["default_permissions"] == "skillopt"
     assert config["permissions"]["skillopt"] == {"filesystem": told, "network": {"enabled": network}}
     assert "sandbox_mode" not in config

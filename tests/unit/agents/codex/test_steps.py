@@ -6,8 +6,8 @@ from skillopt.agents.codex.steps import Call, actions, calls, counts, denied, op
 from skillopt.domain.agency.transcripts import Action, Seen
 
 
-def ran(text: str, *, failed: bool = False, lists: bool = False) -> Call:
-    return Call(tool="exec_command", text=text, failed=failed, lists=lists)
+def ran(text: str, *, failed: bool = False, reads: bool = True) -> Call:
+    return Call(tool="exec_command", text=text, failed=failed, reads=reads)
 
 
 def test_calls_are_steps_among_words() -> None:
@@ -38,7 +38,7 @@ def test_a_refused_tool_is_named_once() -> None:
         ([ran("cat SKILL.md")], "no"),
         ([ran("cat notes/SKILL.md.txt in skills")], "yes"),
         ([ran("cat skills/MYSKILL.md")], "no"),
-        ([ran("find . -path '*skills*' -name SKILL.md", lists=True)], "no"),
+        ([ran("find . -path '*skills*' -name SKILL.md", reads=False)], "no"),
         ([ran("cat skills/tides/SKILL.md", failed=True)], "failed"),
         ([ran("cat skills/tide/SKILL.md", failed=True), ran("cat skills/tides/SKILL.md")], "yes"),
     ],

@@ -135,3 +135,26 @@ def test_a_request_sent_again_with_its_metadata_in_another_order_is_the_next_att
 
     assert [status('{"a": "1", "b": "2"}', "one"), status('{"b": "2", "a": "1"}', "one")] == [500, 200]
     assert status('{"a": "1", "b": "2"}', "two") == 500
+
+
+def test_a_free_tool_among_additional_ones_is_called_with_text(ask: Ask) -> None:
+    tools = [{"type": "namespace", "name": "functions", "tools": [{"type": "custom", "name": "exec"}]}]
+    request = {
+        "model": "m",
+        "input": [
+            {"type": "additional_tools", "role": "developer", "tools": tools},
+            {"role": "user", "content": "hello"},
+        ],
+        "stream": True,
+    }
+    events = ask('/s/script:[{"sh":"ls"}]/v1/responses', request).events()
+    item = next(value["item"] for name, value in events if name == "response.output_item.done")
+    script = 'text(await tools.exec_command({"cmd":"ls"}))'
+    assert (item["type"], item["name"], item["namespace"], item["input"]) == (
+        "custom_tool_call",
+        "exec",
+        "functions",
+        script,
+    )
+    deltas = [value["delta"] for name, value in events if name == "response.custom_tool_call_input.delta"]
+    assert "".join(deltas) == script

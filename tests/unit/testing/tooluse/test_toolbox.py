@@ -48,6 +48,14 @@ def test_a_command_goes_to_the_shell_that_the_caller_declares(tool: Tool, argume
     assert (call.name, json.loads(call.arguments)) == (tool.name, arguments)
 
 
+def test_a_command_goes_into_a_script_where_the_caller_runs_those() -> None:
+    call = shell_call(asked(READ, Tool(name="exec", namespace="functions", free=True)), "ls")
+    assert call is not None
+    assert (call.name, call.free, call.namespace) == ("exec", True, "functions")
+    assert call.arguments == 'text(await tools.exec_command({"cmd":"ls"}))'
+    assert shell_call(asked(Tool(name="exec")), "ls") is None
+
+
 def test_without_a_shell_there_is_no_call() -> None:
     assert shell_call(asked(READ), "ls") is None
     assert broken_call(asked(READ), "{") is None
