@@ -36,7 +36,18 @@ from skillopt.train.pruning.settings import PruneSettings
 from skillopt.train.settings import OptimizerSettings, SearchSettings, StopSettings, TestedSkill, TrainSettings
 
 _NO_PART_OF_A_PLAN = ("limits", "prune", "retry")
-_DECIDES_NOTHING = ("api_key", "headers", "price", "login", "client_id", "scope", "allow_hosts", "folder", "path")
+_DECIDES_NOTHING = (
+    "api_key",
+    "headers",
+    "price",
+    "image_tokens",
+    "login",
+    "client_id",
+    "scope",
+    "allow_hosts",
+    "folder",
+    "path",
+)
 _AGENT_DECIDES_NOTHING = ("timeout", "at_once", "most_tokens", "path")
 _HOW_LONG = ("timeout", "stall_seconds")
 _WHERE = ("base_url", "region", "endpoints")

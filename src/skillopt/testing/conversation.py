@@ -15,11 +15,15 @@ from skillopt.testing.faults import FaultKind
 Speaker = Literal["user", "assistant", "tool"]
 
 
-class Turn(msgspec.Struct, frozen=True, gc=False):
-    """One thing that was said after the system text; a tool's output is a turn of its own."""
+class Turn(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One thing that was said after the system text; a tool's output is a turn of its own.
+
+    `images` are the digests of what was shown with it; over HTTP nobody looks at images.
+    """
 
     speaker: Speaker
     text: str
+    images: tuple[str, ...] = ()
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,8 +116,15 @@ def conversation_of(request: ChatRequest, model: str) -> Conversation:
     """Return a port's request as a brain sees it."""
     system = "\n\n".join(message.content for message in request.messages if message.role == "system")
     turns = tuple(
-        Turn("assistant" if message.role == "assistant" else "user", message.content)
+        Turn(message.role, message.content, tuple(image.digest for image in message.images))
         for message in request.messages
         if message.role != "system"
     )
-    return Conversation(model=model, system=system, turns=turns, max_tokens=request.max_tokens, seed=request.seed)
+    return Conversation(
+        model=model,
+        system=system,
+        turns=turns,
+        tools=tuple(tool.name for tool in request.tools),
+        max_tokens=request.max_tokens,
+        seed=request.seed,
+    )
