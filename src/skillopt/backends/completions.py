@@ -7,7 +7,8 @@ import ssl
 
 import msgspec
 
-from skillopt.backends.dialects.completions import Completions, TurnTemplate
+from skillopt.backends.dialects.completions import LACKS, Completions, TurnTemplate
+from skillopt.backends.dialects.request import Feature
 from skillopt.backends.endpoint import ApiKey, Endpoint, KeyUse
 from skillopt.backends.http import parse_url
 from skillopt.backends.settings import JsonFields, ModelSettings, encoded_constants, sampling
@@ -41,6 +42,11 @@ class CompletionsSettings(
     def address(self) -> str:
         """The base_url."""
         return self.base_url
+
+    @property
+    def lacks(self) -> frozenset[Feature]:
+        """What no base model takes."""
+        return LACKS
 
 
 class CompletionsChat(WiredChat):

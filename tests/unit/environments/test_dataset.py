@@ -13,6 +13,8 @@ from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Check, Task, TaskSet
 from skillopt.environments.dataset import Dataset, DatasetSettings, LimitSettings, SplitSettings
 
+PNG = b"\x89PNG\r\n\x1a\n"
+
 
 def row(name: str, **fields: object) -> dict[str, object]:
     return {"id": name, "input": f"Question {name}", "reference": "42", **fields}
@@ -200,7 +202,7 @@ def test_files_inside_and_files_allowed_are_fine(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "a.txt").write_text("a")
     (tmp_path / "tasks" / "sub").mkdir(parents=True)
-    (tmp_path / "tasks" / "sub" / "b.png").write_text("b")
+    (tmp_path / "tasks" / "sub" / "b.png").write_bytes(PNG)
     good = row("a", files=["../shared/a.txt", str(tmp_path / "shared" / "a.txt")], images=["sub/b.png"])
     tasks = one_file(tmp_path / "tasks", good, allow_paths=["../shared"]).tasks
     assert "a" in ids((*tasks.train, *tasks.val, *tasks.test))
