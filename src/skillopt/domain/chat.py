@@ -3,6 +3,8 @@ Owns the request and reply values, and how an image counts in a key; refuses to 
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from typing import Literal
 
@@ -15,6 +17,7 @@ from skillopt.domain.usage import Usage
 Role = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "length", "filtered", "tool", "unknown"]
 MediaType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|/)")
 
 
 def without_halves(text: str) -> str:
@@ -199,13 +202,16 @@ class ModelIdentity(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _changed_json(text: str, change: Callable[[str], str]) -> str:
-    """Return a JSON text with every text in it changed; one that is no JSON is left to be taken as it is."""
+    """Return a JSON text with every text in it changed; of one that is broken, what its escapes spell is changed."""
     try:
-        found: object = msgspec.json.decode(text)
+        found = json.loads(text)  # not msgspec: it refuses half characters, and with them all the rest
         changed = changed_texts(found, change)
-    except (msgspec.DecodeError, RecursionError):
-        return text
-    return text if changed == found else msgspec.json.encode(changed).decode()
+        spelled = json.dumps(changed, ensure_ascii=False)
+        same = changed == found
+    except (ValueError, RecursionError):
+        spelled = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)) if escape[1] else "/", text)
+        same = True
+    return text if same and change(spelled) == spelled else change(spelled)
 
 
 def _check_object(text: str, what: str) -> None:
