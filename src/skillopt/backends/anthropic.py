@@ -6,12 +6,12 @@ from __future__ import annotations
 import ssl
 
 from skillopt.backends.dialects.messages import Messages
-from skillopt.backends.dialects.request import Feature, bounds
+from skillopt.backends.dialects.request import bounds
 from skillopt.backends.endpoint import ApiKey, Endpoint, KeyUse
 from skillopt.backends.http import parse_url
 from skillopt.backends.settings import JsonFields, SeeingSettings, encoded_constants, sampling
 from skillopt.backends.wired import WiredChat, Witness
-from skillopt.domain.chat import ModelIdentity
+from skillopt.domain.chat import Feature, ModelIdentity
 
 _OWN_FIELDS = ("model", "messages", "system", "max_tokens", "temperature", "stream")
 _LEAST_THINKING = 1024  # tokens; the provider refuses less

@@ -8,12 +8,11 @@ import ssl
 import msgspec
 
 from skillopt.backends.dialects.completions import LACKS, Completions, TurnTemplate
-from skillopt.backends.dialects.request import Feature
 from skillopt.backends.endpoint import ApiKey, Endpoint, KeyUse
 from skillopt.backends.http import parse_url
 from skillopt.backends.settings import JsonFields, ModelSettings, encoded_constants, sampling
 from skillopt.backends.wired import WiredChat, Witness
-from skillopt.domain.chat import ModelIdentity
+from skillopt.domain.chat import Feature, ModelIdentity
 
 _OWN_FIELDS = ("model", "prompt", "max_tokens", "temperature", "seed", "stop", "stream", "stream_options")
 

@@ -107,7 +107,7 @@ class HandoffChat:
         _write(self._folder / "pending.json", msgspec.json.format(msgspec.json.encode(pending), indent=2))
 
     def _question(self, request: ChatRequest) -> Question:
-        if request.tools or any(message.calls or message.call_id for message in request.messages):
+        if "tools" in request.wants:
             raise RefusedError(
                 "A question with tools cannot be left as a file: an answer is a text.",
                 hint="Choose another backend for this role.",

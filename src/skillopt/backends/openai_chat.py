@@ -11,14 +11,14 @@ from typing import Literal
 from skillopt.backends.dialects import chat_turns, response_turns
 from skillopt.backends.dialects.chat_completions import ChatCompletions
 from skillopt.backends.dialects.reply import Dialect
-from skillopt.backends.dialects.request import Bounds, Feature, Names, RequestWriter, bounds
+from skillopt.backends.dialects.request import Bounds, Names, RequestWriter, bounds
 from skillopt.backends.dialects.responses import NAMES, Responses
 from skillopt.backends.endpoint import ApiKey, Endpoint, KeyUse
 from skillopt.backends.http import parse_url
 from skillopt.backends.providers.presets import ANY_SERVER, Limit, Preset, PresetName, Thinking, preset_of
 from skillopt.backends.settings import JsonFields, SeeingSettings, encoded_constants, sampling
 from skillopt.backends.wired import WiredChat, Witness
-from skillopt.domain.chat import ModelIdentity
+from skillopt.domain.chat import Feature, ModelIdentity
 
 Api = Literal["chat", "responses"]
 TARGETS: Mapping[Api, str] = MappingProxyType({"chat": "/chat/completions", "responses": "/responses"})

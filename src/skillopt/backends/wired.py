@@ -10,7 +10,6 @@ import msgspec
 
 from skillopt.backends.connection import Patience, Response
 from skillopt.backends.dialects.reply import Bill, Completion, Dialect, Malformed
-from skillopt.backends.dialects.request import more_than_text
 from skillopt.backends.endpoint import Endpoint
 from skillopt.backends.faults import Asked, Complaint, plain, provider_error, read_complaint
 from skillopt.backends.settings import ModelSettings, SeeingSettings
@@ -66,7 +65,7 @@ class WiredChat:
         for message in request.messages:
             text = message.content
             size += _TOKENS_PER_MESSAGE + (len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")))
-        if more_than_text(request):
+        if not request.is_text:
             size += self._beyond_text(request)
         price = self._settings.price
         writes = 0 if price is None or price.cache_write is None or price.cache_write < price.input else size

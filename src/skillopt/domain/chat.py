@@ -16,6 +16,7 @@ from skillopt.domain.usage import Usage
 
 Role = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "length", "filtered", "tool", "unknown"]
+Feature = Literal["images", "schema", "tools"]
 MediaType = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|/)")
 
@@ -150,6 +151,18 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defa
     def images(self) -> tuple[Image, ...]:
         """Every image of every message."""
         return tuple([image for message in self.messages for image in message.images])
+
+    @property
+    def is_text(self) -> bool:
+        """Whether there is nothing to it but texts, to be answered by a text."""
+        return not self.tools and self.schema is None and all([message.is_text for message in self.messages])
+
+    @property
+    def wants(self) -> tuple[Feature, ...]:
+        """What it takes to answer it, besides text; who lacks any of it must refuse, and never leave it out."""
+        tools = self.tools or any(message.calls or message.call_id for message in self.messages)
+        asked: dict[Feature, object] = {"images": self.images, "schema": self.schema, "tools": tools}
+        return tuple([feature for feature, wanted in asked.items() if wanted])
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True, tag="reply"):

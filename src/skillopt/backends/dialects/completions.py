@@ -7,8 +7,8 @@ import msgspec
 
 from skillopt.backends.dialects.chat_completions import ChatCompletions, read_completion, read_stream
 from skillopt.backends.dialects.reply import Reading, is_stream
-from skillopt.backends.dialects.request import Feature, bounds, more_than_text
-from skillopt.domain.chat import ChatRequest, Message
+from skillopt.backends.dialects.request import bounds
+from skillopt.domain.chat import ChatRequest, Feature, Message
 from skillopt.domain.errors import RefusedError
 
 LACKS: frozenset[Feature] = frozenset({"images", "schema", "tools"})
@@ -66,7 +66,7 @@ class Completions:
 
     def body(self, request: ChatRequest) -> bytes:
         """Return the JSON of a request; there is no way to say anything but text."""
-        if more_than_text(request):
+        if not request.is_text:
             self._bounds.check(request)
         temperature = self._temperature if request.temperature is None else request.temperature
         seed = self._seed if request.seed is None else request.seed

@@ -23,7 +23,7 @@ from skillopt.backends.dialects.reply import (
     events,
     is_stream,
 )
-from skillopt.backends.dialects.request import Bounds, encoded, more_than_text
+from skillopt.backends.dialects.request import Bounds, encoded
 from skillopt.backends.faults import read_complaint
 from skillopt.domain.chat import ChatRequest, Finish, Message, ToolCall
 
@@ -120,7 +120,7 @@ class Messages:
         temperature = self._temperature if request.temperature is None else request.temperature
         system = "\n\n".join(message.content for message in request.messages if message.role == "system")
         turns = [message for message in request.messages if message.role != "system"]
-        plain = not more_than_text(request)
+        plain = request.is_text
         parts = [self._start, b"%d" % request.max_tokens]
         if system:
             parts.append(self._system(system))

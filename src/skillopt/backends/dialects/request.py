@@ -5,16 +5,14 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Collection
-from typing import Literal
 
 import msgspec
 
 from skillopt.backends.settings import JsonFields
-from skillopt.domain.chat import ChatRequest, Image, Message
+from skillopt.domain.chat import ChatRequest, Feature, Image, Message
 from skillopt.domain.errors import RefusedError
 
 _KEPT_PROMPTS = 8
-Feature = Literal["images", "schema", "tools"]
 
 
 class Names(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,15 +39,10 @@ class Bounds(msgspec.Struct, frozen=True, kw_only=True):
 
     def check(self, request: ChatRequest) -> None:
         """Refuse a request for what this model lacks: left out in silence, it would be another request."""
-        wanted: tuple[tuple[Feature, object], ...] = (
-            ("images", request.images),
-            ("schema", request.schema),
-            ("tools", request.tools or any(message.calls or message.call_id for message in request.messages)),
-        )
-        for feature, asked in wanted:
-            if asked and feature in self.lacks:
+        for feature in request.wants:
+            if feature in self.lacks:
                 raise RefusedError(
-                    f"{self.who} takes no {feature}, and this request has {'some' if feature != 'schema' else 'one'}.",
+                    f"{self.who} takes no {feature}, and this request has {'one' if feature == 'schema' else 'some'}.",
                     hint="Choose another model or backend for this role.",
                 )
 
@@ -97,7 +90,7 @@ class RequestWriter:
             parts.append(b',"temperature":%b' % msgspec.json.encode(temperature))
         if seed is not None:
             parts.append(self._seed % seed)
-        if more_than_text(request):
+        if not request.is_text:
             self._bounds.check(request)
             parts.append(self._bounds.encoded(self._turns.fields(request)))
         messages = b",".join([self._message(message) for message in request.messages])
@@ -112,11 +105,6 @@ class RequestWriter:
                 del self._prompts[next(iter(self._prompts))]
             known = self._prompts[message.content] = encoded(message)
         return known
-
-
-def more_than_text(request: ChatRequest) -> bool:
-    """Say whether there is more to a request than texts to be answered by a text."""
-    return bool(request.tools) or request.schema is not None or not all([each.is_text for each in request.messages])
 
 
 def encoded(message: Message) -> bytes:
