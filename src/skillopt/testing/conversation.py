@@ -18,7 +18,7 @@ Speaker = Literal["user", "assistant", "tool"]
 class Turn(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One thing that was said after the system text; a tool's output is a turn of its own.
 
-    `images` are the digests of what was shown with it; over HTTP nobody looks at images.
+    `images` are the digests of what was shown with it.
     """
 
     speaker: Speaker
