@@ -120,17 +120,16 @@ class Message(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     call_id: str = ""
 
     def __post_init__(self) -> None:
+        if self.images or self.calls or self.call_id or self.role == "tool":
+            self._check()
+
+    def _check(self) -> None:
         if self.images and self.role != "user":
             raise ValueError("only a user message has images")
         if self.calls and self.role != "assistant":
             raise ValueError("only an assistant message has calls")
         if (self.role == "tool") is not bool(self.call_id):
             raise ValueError("a tool message, and no other, has the call_id that it answers")
-
-    @property
-    def is_text(self) -> bool:
-        """Whether there is nothing to it but a role and a text."""
-        return not (self.images or self.calls or self.call_id)
 
 
 class ChatRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=True):
@@ -155,7 +154,10 @@ class ChatRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defa
     @property
     def is_text(self) -> bool:
         """Whether there is nothing to it but texts, to be answered by a text."""
-        return not self.tools and self.schema is None and all([message.is_text for message in self.messages])
+        if self.tools or self.schema is not None:
+            return False
+        # asked of every request: this is the quickest way to say it
+        return not any([message.images or message.calls or message.call_id for message in self.messages])
 
     @property
     def wants(self) -> tuple[Feature, ...]:

@@ -304,7 +304,7 @@ def test_images_go_with_the_first_user_message_and_only_where_a_task_has_some(tm
     put = {each.id: dataset.messages(each, "skill") for each in dataset.tasks.all}
     assert [len(message.images) for message in put["a"]] == [0, 1]
     assert [len(message.images) for message in put["b"]] == [0, 2, 0, 0]
-    assert all(message.is_text for message in put["filler-1"])
+    assert not any(message.images for message in put["filler-1"])
     assert put["a"][1].images[0].data == PNG
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import msgspec
 
-from skillopt.backends.dialects.request import base64_of, encoded, guarded
+from skillopt.backends.dialects.request import base64_of, guarded
 from skillopt.backends.settings import JsonFields
 from skillopt.domain.chat import ChatRequest, Message, ToolCall
 from skillopt.domain.errors import RefusedError
@@ -21,7 +21,7 @@ def written_turns(messages: Sequence[Message]) -> bytes:
         if is_result:
             turns.append(b'{"role":"user","content":[%b]}' % b",".join([guarded(each, _result) for each in group]))
         else:
-            turns.extend([encoded(each) if each.is_text else guarded(each, _message) for each in group])
+            turns.extend([guarded(each, _message) for each in group])
     return b",".join(turns)
 
 
@@ -48,6 +48,8 @@ def _result(message: Message) -> bytes:
 
 
 def _message(message: Message) -> bytes:
+    if not message.images and not message.calls:
+        return msgspec.json.encode(message)
     said: list[JsonFields] = [{"type": "text", "text": message.content}] if message.content else []
     shown: list[JsonFields] = [
         {

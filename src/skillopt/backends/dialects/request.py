@@ -90,15 +90,17 @@ class RequestWriter:
             parts.append(b',"temperature":%b' % msgspec.json.encode(temperature))
         if seed is not None:
             parts.append(self._seed % seed)
-        if not request.is_text:
+        if request.is_text:
+            messages = b",".join([self._message(message) for message in request.messages])
+        else:
             self._bounds.check(request)
+            messages = b",".join([guarded(message, self._turns.message) for message in request.messages])
             parts.append(self._bounds.encoded(self._turns.fields(request)))
-        messages = b",".join([self._message(message) for message in request.messages])
         return b"".join((self._start, messages, *parts, self._end))
 
     def _message(self, message: Message) -> bytes:
         if message.role != "system":
-            return encoded(message) if message.is_text else guarded(message, self._turns.message)
+            return encoded(message)
         known = self._prompts.get(message.content)
         if known is None:
             if len(self._prompts) >= _KEPT_PROMPTS:
@@ -109,7 +111,10 @@ class RequestWriter:
 
 def encoded(message: Message) -> bytes:
     """Return a message of text as JSON; half a character is refused."""
-    return guarded(message, msgspec.json.encode)
+    try:
+        return msgspec.json.encode(message)
+    except UnicodeEncodeError as error:
+        raise _halved(message) from error
 
 
 def guarded(message: Message, write: Callable[[Message], bytes]) -> bytes:
@@ -117,10 +122,14 @@ def guarded(message: Message, write: Callable[[Message], bytes]) -> bytes:
     try:
         return write(message)
     except UnicodeEncodeError as error:
-        raise RefusedError(
-            f"A {message.role} message has half a character (a lone surrogate), which no server can read.",
-            hint="Clean the task or the skill it comes from.",
-        ) from error
+        raise _halved(message) from error
+
+
+def _halved(message: Message) -> RefusedError:
+    return RefusedError(
+        f"A {message.role} message has half a character (a lone surrogate), which no server can read.",
+        hint="Clean the task or the skill it comes from.",
+    )
 
 
 def base64_of(image: Image) -> str:

@@ -22,6 +22,8 @@ def _items(message: Message) -> list[JsonFields]:
         shown: list[JsonFields] = [{"type": "input_image", "image_url": data_url(image)} for image in message.images]
         asked: list[JsonFields] = [{"type": "input_text", "text": message.content}] if message.content else []
         return [{"role": message.role, "content": [*shown, *asked]}]
+    if not message.calls:
+        return [{"role": message.role, "content": message.content}]
     said: list[JsonFields] = [{"role": message.role, "content": message.content}] if message.content else []
     calls: list[JsonFields] = [
         {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": call.arguments}
