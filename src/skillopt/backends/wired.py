@@ -29,7 +29,7 @@ class WiredChat:
     """One model: requests are written and replies read by its dialect, and sent to its endpoint.
 
     A `witness` is shown the body of every reply as it came, before it is read: for tests and for looking into what a
-    provider really said. Nothing keeps it otherwise (docs/decisions/0012).
+    provider really said. Nothing else keeps it, and docs/decisions says why.
     """
 
     def __init__(

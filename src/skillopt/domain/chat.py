@@ -190,7 +190,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True, gc=False, omit_defaults=T
         said = (self.text, self.model, self.request_id)
         lines = "\n".join(said)
         told = self.transcript
-        calls = tuple([call.scrubbed(scrub) for call in self.calls])
+        calls = self.calls and tuple([call.scrubbed(scrub) for call in self.calls])
         # one look instead of three: no secret is broken by a line's end
         if told is None and calls == self.calls and scrub(without_halves(lines)) == lines:
             return self
