@@ -11,7 +11,7 @@ from typing import cast
 
 import msgspec
 
-from skillopt.app.config import CliModel, FunctionModel, Model, Models, ScriptedModel, WiredModel, stages_of
+from skillopt.app.config import CliModel, FunctionModel, Model, Models, ScriptedModel, WiredModel, stages_of, title_of
 from skillopt.app.environ import is_reference, resolve_reference
 from skillopt.app.plugins import load_attribute
 from skillopt.app.programs.teams import Programs
@@ -90,10 +90,11 @@ def samples(model: Model) -> bool:
 
 def refuse_unseen(images: Collection[str], target: Model) -> None:
     """Refuse tasks with images for a target that is known to take none, before anything is asked."""
-    if images and isinstance(target, OpenAISettings | CompletionsSettings) and "images" in target.lacks:
+    known = isinstance(target, OpenAISettings | CompletionsSettings) and "images" in target.lacks
+    if images and (known or isinstance(target, CliModel)):
         raise UsageError(
-            f"The tasks have images, and models.target ({target.model}) takes none.",
-            hint="Choose a model that is shown images, or take them out of the tasks.",
+            f"The tasks have images, and models.target ({title_of(target)}) takes none as a model that is asked.",
+            hint="Choose a model that is shown images, or with an agent's program environment.kind: agent.",
         )
 
 

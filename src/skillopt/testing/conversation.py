@@ -4,7 +4,7 @@ Owns the token count that stands in for a tokenizer; knows no rule, world or ser
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import msgspec
@@ -32,6 +32,27 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     fields: dict[str, str] = {}
     namespace: str = ""
+
+
+class Schema(msgspec.Struct, frozen=True):
+    """As much of a JSON schema as a brain may look at."""
+
+    properties: Mapping[str, object] | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Schema:
+        """Read a schema's text."""
+        return msgspec.json.decode(text, type=cls)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Each property with its type; a type that is not one word counts as none."""
+        return {} if self.properties is None else {name: _type_of(value) for name, value in self.properties.items()}
+
+
+def _type_of(value: object) -> str:
+    found = value.get("type") if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -124,7 +145,8 @@ def conversation_of(request: ChatRequest, model: str) -> Conversation:
         model=model,
         system=system,
         turns=turns,
-        tools=tuple(tool.name for tool in request.tools),
+        tools=tuple(Tool(name=tool.name, fields=Schema.read(tool.parameters).fields) for tool in request.tools),
         max_tokens=request.max_tokens,
         seed=request.seed,
+        form=msgspec.UNSET if request.schema is None else Schema.read(request.schema.definition).fields,
     )

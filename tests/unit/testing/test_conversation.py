@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from skillopt.domain.chat import ChatRequest, Image, Message, Tool
+from skillopt.domain.chat import ChatRequest, Image, JsonSchema, Message, Tool
 from skillopt.testing.conversation import BrainReply, Conversation, ToolCall, Turn, conversation_of, count_tokens
+from skillopt.testing.conversation import Tool as Offered
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("é" * 8, 2)])
@@ -68,11 +69,13 @@ def test_a_brain_sees_images_by_content_tools_by_name_and_results() -> None:
     request = ChatRequest(
         messages=(Message("user", "look", (image,)), Message("tool", "found", call_id="c")),
         max_tokens=5,
-        tools=(Tool(name="t", description="", parameters="{}"),),
+        tools=(Tool(name="t", description="", parameters='{"properties": {"by": {"type": "string"}, "a": {}}}'),),
+        schema=JsonSchema(name="s", definition='{"properties": {"word": {"type": "string"}}}'),
     )
     seen = conversation_of(request, "m")
     assert seen.turns == (Turn("user", "look", ("d",)), Turn("tool", "found"))
-    assert seen.tools == ("t",)
+    assert seen.tools == (Offered(name="t", fields={"by": "string", "a": ""}),)
+    assert seen.form == {"word": "string"}
     assert seen.digest != conversation_of(ChatRequest(messages=request.messages[1:], max_tokens=5), "m").digest
 
 

@@ -178,7 +178,8 @@ def test_an_agent_whose_model_is_down_fails(tmp_path: Path) -> None:
 
 def test_a_brain_may_call_tools_that_were_declared_and_no_others() -> None:
     def caller(conversation: Conversation) -> BrainReply:
-        return BrainReply(calls=tuple(BrainCall(name=name, arguments="{}") for name in conversation.tools or ("f",)))
+        names = [tool.name for tool in conversation.tools] or ["f"]
+        return BrainReply(calls=tuple(BrainCall(name=name, arguments="{}") for name in names))
 
     tool = Tool(name="look_up", description="", parameters="{}")
     asked = ChatRequest(messages=(Message("user", "hello"),), max_tokens=100, tools=(tool,))

@@ -11,7 +11,7 @@ from typing import Protocol
 
 import msgspec
 
-from skillopt.testing.conversation import BrainReply, Conversation, Tool
+from skillopt.testing.conversation import BrainReply, Conversation, Schema, Tool
 from skillopt.testing.faults import FAULTS, FaultKind
 from skillopt.testing.server.connection import HttpReply
 
@@ -48,25 +48,9 @@ def text_of(content: Content) -> str:
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
-class Schema(msgspec.Struct, frozen=True):
-    """As much of a JSON schema as a brain may look at."""
-
-    properties: JsonObject | None = None
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """Each property with its type; a type that is not one word counts as none."""
-        return {} if self.properties is None else {name: _type_of(value) for name, value in self.properties.items()}
-
-
 def tool_of(name: str, schema: Schema | None, namespace: str = "") -> Tool:
     """Return a declared tool as a brain sees it."""
     return Tool(name=name, fields={} if schema is None else schema.fields, namespace=namespace)
-
-
-def _type_of(value: object) -> str:
-    found = value.get("type") if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
 
 
 def images_of(content: Content) -> tuple[str, ...]:

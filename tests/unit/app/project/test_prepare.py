@@ -164,7 +164,7 @@ def test_a_target_that_is_shown_no_images_is_refused_tasks_with_them(
     models = {"target": target, "optimizer": {"backend": "scripted", "scenario": "rules"}}
     config = with_task(tmp_path, settings(models=models), images=["a.png"])
     (tmp_path / "tasks" / "a.png").write_bytes(PNG)
-    with pytest.raises(UsageError, match=f"The tasks have images, and models.target \\({named}\\) takes none"):
+    with pytest.raises(UsageError, match=f"The tasks have images, and models.target \\(\\w+:{named}\\) takes none"):
         prepare(config, environ={})
 
 
