@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import base64
 import hashlib
+import json
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -14,7 +16,7 @@ from skillopt.backends.completions import CompletionsChat, CompletionsSettings
 from skillopt.backends.function import FunctionChat, FunctionSettings
 from skillopt.backends.handoff import HandoffChat, HandoffSettings, Question
 from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings
-from skillopt.domain.chat import ChatRequest, Message, Reply
+from skillopt.domain.chat import ChatRequest, Image, Message, Reply, Tool
 from skillopt.domain.errors import RateLimitedError, UnansweredError
 from skillopt.kernel.ports import Chat
 from skillopt.testing.broken_chats import BROKEN_CHATS
@@ -33,6 +35,9 @@ BREAKS = {
     "DeafToCancel": "test_cancelled_send_leaves_nothing_behind",
     "OneAtATime": "test_many_at_once",
     "MixesUpReplies": "test_many_at_once",
+    "DropsImages": "test_images_are_shown_or_refused",
+    "DropsCalls": "test_tools_are_offered_or_refused",
+    "ForgetsTheSchema": "test_a_schema_is_taken_or_refused",
     "RetriesInside": "test_does_not_retry",
     "NeverGivesUp": "test_silence_ends_at_the_timeout",
     "PromisesTooLittle": "test_worst_is_an_upper_bound",
@@ -55,15 +60,42 @@ class TestScriptedChat(ChatContract):
         return None if self.made is None else self.made.in_flight
 
 
+def understood(message: dict[str, object]) -> Message:
+    """Read a message as clients of OpenAI's chat completions take it."""
+    content = message["content"]
+    if isinstance(content, str):
+        return msgspec.convert(message, Message)
+    image, text = msgspec.convert(content, list[dict[str, object]])
+    url = msgspec.convert(image["image_url"], dict[str, str])["url"]
+    data = base64.b64decode(url.partition(";base64,")[2])
+    digest = hashlib.sha256(data).hexdigest()
+    return Message("user", str(text["text"]), (Image(media_type="image/png", digest=digest, fetch=lambda: data),))
+
+
+def offer(tool: dict[str, object]) -> Tool:
+    function = msgspec.convert(tool["function"], dict[str, object])
+    return Tool(
+        name=str(function["name"]),
+        description=str(function["description"]),
+        parameters=json.dumps(function["parameters"]),
+    )
+
+
 class TestFunctionChat(ChatContract):
     made: ScriptedChat | None = None
 
     def make(self, scenario: str) -> Chat:
         scripted = self.made = ScriptedChat.from_scenario(scenario)
 
-        async def ask(messages: list[dict[str, str]]) -> str:
-            asked = msgspec.convert(messages, tuple[Message, ...])
-            return (await scripted.send(ChatRequest(messages=asked, max_tokens=256))).text
+        async def ask(
+            messages: list[dict[str, object]],
+            tools: list[dict[str, object]] | None = None,
+            response_format: object = None,
+        ) -> str | Reply:
+            asked = tuple(map(understood, messages))
+            offered = tuple(map(offer, tools or ()))
+            reply = await scripted.send(ChatRequest(messages=asked, max_tokens=256, tools=offered))
+            return reply if reply.calls else reply.text
 
         return FunctionChat.asking(ask, FunctionSettings(name="scripted", version="1", timeout=3.0))
 
@@ -190,6 +222,10 @@ class TestAzureInTurn(TestAzure):
         self.run(check())
 
 
+def plain(request: ChatRequest) -> tuple[Message, ...]:
+    return tuple(Message(message.role, message.content) for message in request.messages)
+
+
 class Answerer:
     """Whoever answers the files: a scripted model that is asked when a question waits, and whose slips are its own."""
 
@@ -210,7 +246,7 @@ class Answerer:
             said = await self._answers.send(request)
             for file in (self._folder / "questions").iterdir():
                 question = msgspec.json.decode(file.read_bytes(), type=Question)
-                if question.id not in before and question.messages == request.messages:
+                if question.id not in before and question.messages == plain(request):
                     (self._folder / question.answer_file).write_text(said.text, encoding="utf-8")
         return await self._asks.send(request)
 

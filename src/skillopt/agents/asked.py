@@ -13,7 +13,7 @@ from skillopt.agents.program import Job
 from skillopt.agents.settling import failure
 from skillopt.agents.team import Team
 from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
-from skillopt.domain.errors import AgentTimeoutError, EmptyReplyError, UnavailableError
+from skillopt.domain.errors import AgentTimeoutError, EmptyReplyError, RefusedError, UnavailableError
 from skillopt.domain.usage import Usage
 from skillopt.kernel.boundary import Attributed
 
@@ -46,7 +46,12 @@ class CliChat:
         return self._team.reserved(read + request.max_tokens)
 
     async def send(self, request: ChatRequest) -> Reply:
-        """Ask once."""
+        """Ask once; what a single prompt cannot say is refused."""
+        if not request.is_text:
+            raise RefusedError(
+                f"{self._team.adapter.name} is asked by one prompt, which has no {' and no '.join(request.wants)}.",
+                hint="Choose another backend for this role.",
+            )
         async with self._places:
             with (
                 Attributed(UnavailableError, f"Asking {self._team.adapter.name}"),

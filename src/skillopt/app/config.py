@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -19,6 +20,7 @@ from skillopt.backends.function import FunctionSettings
 from skillopt.backends.handoff import HandoffSettings
 from skillopt.backends.openai_chat import OpenAISettings
 from skillopt.backends.settings import StageSettings, check_stages
+from skillopt.domain.chat import Image
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.dataset import DatasetSettings
@@ -36,7 +38,18 @@ from skillopt.train.pruning.settings import PruneSettings
 from skillopt.train.settings import OptimizerSettings, SearchSettings, StopSettings, TestedSkill, TrainSettings
 
 _NO_PART_OF_A_PLAN = ("limits", "prune", "retry")
-_DECIDES_NOTHING = ("api_key", "headers", "price", "login", "client_id", "scope", "allow_hosts", "folder", "path")
+_DECIDES_NOTHING = (
+    "api_key",
+    "headers",
+    "price",
+    "image_tokens",
+    "login",
+    "client_id",
+    "scope",
+    "allow_hosts",
+    "folder",
+    "path",
+)
 _AGENT_DECIDES_NOTHING = ("timeout", "at_once", "most_tokens", "path")
 _HOW_LONG = ("timeout", "stall_seconds")
 _WHERE = ("base_url", "region", "endpoints")
@@ -186,11 +199,17 @@ class Config(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 def plan_bytes(
-    config: Config, skill: Skill, tasks: TaskSet, prompts: Prompts = Prompts(), program: str | None = None
+    config: Config,
+    skill: Skill,
+    tasks: TaskSet,
+    prompts: Prompts = Prompts(),
+    *,
+    program: str | None = None,
+    images: Mapping[str, Image] = MappingProxyType({}),
 ) -> bytes:
     """Return what names a run: all that decides what it asks. Paths, keys and limits do not; contents do.
 
-    The digest of the program that grades stands for its files.
+    The digest of the program that grades stands for its files, and one over all images for theirs.
     """
     settings = msgspec.to_builtins(config)
     for section in _NO_PART_OF_A_PLAN:
@@ -205,6 +224,9 @@ def plan_bytes(
         del settings["agent"][key]
     if config.environment.kind == "dataset":
         del settings["agent"]
+    if images:
+        shown = sorted((name, image.digest) for name, image in images.items())
+        settings["environment"]["images"] = hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
     if program is not None:
         settings["environment"]["command"]["files"] = program
     for model in settings["models"].values():

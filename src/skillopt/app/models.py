@@ -3,7 +3,7 @@ Owns whose key goes to which host; refuses to know what is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from typing import cast
 
 import msgspec
 
-from skillopt.app.config import CliModel, FunctionModel, Model, Models, ScriptedModel, WiredModel, stages_of
+from skillopt.app.config import CliModel, FunctionModel, Model, Models, ScriptedModel, WiredModel, stages_of, title_of
 from skillopt.app.environ import is_reference, resolve_reference
 from skillopt.app.plugins import load_attribute
 from skillopt.app.programs.teams import Programs
@@ -22,7 +22,7 @@ from skillopt.backends.completions import CompletionsChat, CompletionsSettings
 from skillopt.backends.endpoint import check_key_host
 from skillopt.backends.handoff import HandoffChat, HandoffSettings
 from skillopt.backends.http import parse_url
-from skillopt.backends.openai_chat import OpenAIChat
+from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings
 from skillopt.backends.providers.presets import usual_key
 from skillopt.backends.providers.prices import price_of
 from skillopt.domain.errors import UsageError
@@ -86,6 +86,16 @@ def samples(model: Model) -> bool:
         return True  # agents have no temperature to turn down
     temperature: float | None = getattr(model, "temperature", None)
     return temperature is not None and temperature > 0 and getattr(model, "seed", None) is None
+
+
+def refuse_unseen(images: Collection[str], target: Model) -> None:
+    """Refuse tasks with images for a target that is known to take none, before anything is asked."""
+    known = isinstance(target, OpenAISettings | CompletionsSettings) and "images" in target.lacks
+    if images and (known or isinstance(target, CliModel)):
+        raise UsageError(
+            f"The tasks have images, and models.target ({title_of(target)}) takes none as a model that is asked.",
+            hint="Choose a model that is shown images, or with an agent's program environment.kind: agent.",
+        )
 
 
 def known_price(model: Model) -> Price | None:

@@ -6,18 +6,19 @@ from __future__ import annotations
 import ssl
 
 from skillopt.backends.dialects.messages import Messages
+from skillopt.backends.dialects.request import bounds
 from skillopt.backends.endpoint import ApiKey, Endpoint, KeyUse
 from skillopt.backends.http import parse_url
-from skillopt.backends.settings import JsonFields, ModelSettings, encoded_constants, sampling
-from skillopt.backends.wired import WiredChat
-from skillopt.domain.chat import ModelIdentity
+from skillopt.backends.settings import JsonFields, SeeingSettings, encoded_constants, sampling
+from skillopt.backends.wired import WiredChat, Witness
+from skillopt.domain.chat import Feature, ModelIdentity
 
 _OWN_FIELDS = ("model", "messages", "system", "max_tokens", "temperature", "stream")
 _LEAST_THINKING = 1024  # tokens; the provider refuses less
 
 
 class AnthropicSettings(
-    ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="anthropic", tag_field="backend"
+    SeeingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="anthropic", tag_field="backend"
 ):
     """A model behind Anthropic's messages, there or at whoever speaks them.
 
@@ -52,10 +53,17 @@ class AnthropicChat(WiredChat):
     """The Chat port over the messages dialect; a callable key is asked for at each call."""
 
     def __init__(
-        self, settings: AnthropicSettings, *, api_key: ApiKey | None = None, tls: ssl.SSLContext | None = None
+        self,
+        settings: AnthropicSettings,
+        *,
+        api_key: ApiKey | None = None,
+        tls: ssl.SSLContext | None = None,
+        witness: Witness | None = None,
     ) -> None:
         fields: JsonFields = {}
+        lacks = set[Feature]()
         if settings.thinking_budget is not None:
+            lacks.add("tools")  # their results must come with the thoughts that led to them, and nobody keeps those
             fields["thinking"] = {"type": "enabled", "budget_tokens": settings.thinking_budget}
         if settings.stream:
             fields["stream"] = True
@@ -84,5 +92,6 @@ class AnthropicChat(WiredChat):
             cache=settings.cache,
             stream=settings.stream,
             constants=encoded_constants(fields, settings.extra_body, _OWN_FIELDS),
+            bounds=bounds(f"{settings.model} with a thinking_budget", lacks, settings.extra_body),
         )
-        super().__init__(settings, identity=identity, dialect=dialect, endpoint=endpoint)
+        super().__init__(settings, identity=identity, dialect=dialect, endpoint=endpoint, witness=witness)

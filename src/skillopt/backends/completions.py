@@ -7,12 +7,12 @@ import ssl
 
 import msgspec
 
-from skillopt.backends.dialects.completions import Completions, TurnTemplate
+from skillopt.backends.dialects.completions import LACKS, Completions, TurnTemplate
 from skillopt.backends.endpoint import ApiKey, Endpoint, KeyUse
 from skillopt.backends.http import parse_url
 from skillopt.backends.settings import JsonFields, ModelSettings, encoded_constants, sampling
-from skillopt.backends.wired import WiredChat
-from skillopt.domain.chat import ModelIdentity
+from skillopt.backends.wired import WiredChat, Witness
+from skillopt.domain.chat import Feature, ModelIdentity
 
 _OWN_FIELDS = ("model", "prompt", "max_tokens", "temperature", "seed", "stop", "stream", "stream_options")
 
@@ -42,12 +42,22 @@ class CompletionsSettings(
         """The base_url."""
         return self.base_url
 
+    @property
+    def lacks(self) -> frozenset[Feature]:
+        """What no base model takes."""
+        return LACKS
+
 
 class CompletionsChat(WiredChat):
     """The Chat port over the completions dialect; a callable key is asked for at each call."""
 
     def __init__(
-        self, settings: CompletionsSettings, *, api_key: ApiKey | None = None, tls: ssl.SSLContext | None = None
+        self,
+        settings: CompletionsSettings,
+        *,
+        api_key: ApiKey | None = None,
+        tls: ssl.SSLContext | None = None,
+        witness: Witness | None = None,
     ) -> None:
         fields: JsonFields = {"stop": settings.stop} if settings.stop else {}
         if settings.stream:
@@ -81,4 +91,4 @@ class CompletionsChat(WiredChat):
             stream=settings.stream,
             constants=encoded_constants(fields, settings.extra_body, _OWN_FIELDS),
         )
-        super().__init__(settings, identity=identity, dialect=dialect, endpoint=endpoint)
+        super().__init__(settings, identity=identity, dialect=dialect, endpoint=endpoint, witness=witness)

@@ -13,9 +13,10 @@ from typing import cast
 
 import msgspec
 
-from skillopt.backends.settings import StageSettings, check_stages
+from skillopt.backends.dialects.chat_turns import message_fields, request_fields
+from skillopt.backends.settings import JsonFields, StageSettings, check_stages
 from skillopt.domain.chat import ChatRequest, ModelIdentity, Reply
-from skillopt.domain.errors import EmptyReplyError, ProviderError, TaskError, UnavailableError
+from skillopt.domain.errors import EmptyReplyError, ProviderError, RefusedError, TaskError, UnavailableError
 from skillopt.domain.judging import score_said
 from skillopt.domain.tasks import Task
 from skillopt.domain.usage import Usage
@@ -64,7 +65,11 @@ class FunctionChat:
 
     @classmethod
     def asking(cls, ask: Function, settings: FunctionSettings, *, threads: int = 32) -> FunctionChat:
-        """Return a chat over `ask(messages)`; messages are dicts with role and content, as most clients take them."""
+        """Return a chat over `ask(messages)`; messages are dicts with role and content, as most clients take them.
+
+        Images, tool calls and their results stand in them as in OpenAI's chat completions. Where a request has tools
+        or a schema, the function is also given `tools` or `response_format`, in the same form.
+        """
         return cls(ask, _messages, settings, threads=threads)
 
     @classmethod
@@ -106,7 +111,7 @@ class FunctionChat:
         try:
             async with asyncio.timeout(self._settings.timeout):
                 with Attributed(ProviderError, f"The function {self._settings.name}"):
-                    said = await self._called(*self._arguments(request))
+                    said = await self._called(self._arguments(request), self._further(request))
         except TimeoutError as error:
             raise self._silent() from error
         except ProviderError as error:
@@ -119,11 +124,22 @@ class FunctionChat:
         """Let go of the threads; a call that is still running there is nobody's any more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _called(self, *arguments: object) -> object:
+    def _further(self, request: ChatRequest) -> JsonFields:
+        """Return what a request says besides messages, if the function can be told."""
+        fields = _plain(request_fields(request))
+        unknown = [name for name in fields if not takes(self._function, name)]
+        if unknown:
+            raise RefusedError(
+                f"The function {self._settings.name} takes no {unknown[0]}, and this request has it.",
+                hint=f"Give it a parameter called {unknown[0]}, in the form of OpenAI's chat completions.",
+            )
+        return fields
+
+    async def _called(self, arguments: Sequence[object], further: JsonFields) -> object:
         if self._waits:
-            said = self._function(*arguments)
+            said = self._function(*arguments, **further)
         else:
-            call = partial(contextvars.copy_context().run, self._function, *arguments)
+            call = partial(contextvars.copy_context().run, partial(self._function, *arguments, **further))
             said = await asyncio.get_running_loop().run_in_executor(self._threads, call)
         return await said if inspect.isawaitable(said) else said
 
@@ -162,8 +178,20 @@ def waits(function: Function) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
 
 
+def takes(function: Function, name: str) -> bool:
+    """Say whether a function has a parameter that can be given by this name."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    parameters = inspect.signature(function).parameters.values()
+    return any(each.kind is each.VAR_KEYWORD or (each.name == name and each.kind in named) for each in parameters)
+
+
+def _plain(fields: JsonFields) -> JsonFields:
+    """Return fields with nothing in them but what JSON has."""
+    return msgspec.json.decode(msgspec.json.encode(fields), type=JsonFields) if fields else fields
+
+
 def _messages(request: ChatRequest) -> Sequence[object]:
-    return ([{"role": message.role, "content": message.content} for message in request.messages],)
+    return ([message_fields(message) for message in request.messages],)
 
 
 def _skill_and_task(request: ChatRequest) -> Sequence[object]:

@@ -4,12 +4,13 @@ Owns the folder and its format; refuses to wait: what has no answer yet ends the
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from skillopt.backends.settings import StageSettings, check_stages
-from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
+from skillopt.domain.chat import ChatRequest, Image, JsonSchema, Message, ModelIdentity, Reply, in_key
 from skillopt.domain.errors import RefusedError, UnansweredError
 from skillopt.domain.usage import Usage
 from skillopt.kernel.work import Stage
@@ -42,14 +43,16 @@ class HandoffSettings(
         check_stages(self.stages, self.__struct_fields__)
 
 
-class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """One question as `pending.json` and its own file hold it."""
+class Question(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One question as `pending.json` and its own file hold it; images are files beside it, by their place."""
 
     id: str
     answer_file: str
     model: str
     max_tokens: int
     messages: tuple[Message, ...]
+    images: tuple[str, ...] = ()
+    schema: JsonSchema | None = None
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,7 +88,7 @@ class HandoffChat:
     async def send(self, request: ChatRequest) -> Reply:
         """Return the answer if it is there; otherwise leave the question and say that it waits."""
         question = self._question(request)
-        answer = self._answer(question)
+        answer = self._answer(question, request.images)
         (self._folder / "questions" / f"{question.id}.json").unlink(missing_ok=True)
         used = Usage(
             calls=1,
@@ -104,8 +107,13 @@ class HandoffChat:
         _write(self._folder / "pending.json", msgspec.json.format(msgspec.json.encode(pending), indent=2))
 
     def _question(self, request: ChatRequest) -> Question:
+        if "tools" in request.wants:
+            raise RefusedError(
+                "A question with tools cannot be left as a file: an answer is a text.",
+                hint="Choose another backend for this role.",
+            )
         try:
-            content = msgspec.json.encode((self._model, request))
+            content = msgspec.json.encode((self._model, request), enc_hook=in_key)
         except UnicodeEncodeError as error:
             raise RefusedError(
                 "A message has half a character (a lone surrogate), which no file can hold.",
@@ -117,15 +125,17 @@ class HandoffChat:
             answer_file=f"answers/{name}.md",
             model=self._model,
             max_tokens=request.max_tokens,
-            messages=request.messages,
+            messages=tuple([Message(message.role, message.content) for message in request.messages]),
+            images=tuple([_place(image) for image in request.images]),
+            schema=request.schema,
         )
 
-    def _answer(self, question: Question) -> str:
+    def _answer(self, question: Question, images: Sequence[Image]) -> str:
         """Read an answer; an empty file is one that somebody has only begun."""
         self._asked = True
         path = self._folder / question.answer_file
         if not path.is_file():
-            self._leave(question)
+            self._leave(question, images)
             raise self._unanswered(question, "waits for its answer")
         if path.stat().st_size > LONGEST_ANSWER:
             raise self._unanswered(question, f"has an answer of more than {LONGEST_ANSWER} bytes")
@@ -141,10 +151,12 @@ class HandoffChat:
         path = self._folder / question.answer_file
         return path.is_file() and path.stat().st_size > 0
 
-    def _leave(self, question: Question) -> None:
-        for folder in (self._folder, self._folder / "questions", self._folder / "answers"):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    def _leave(self, question: Question, images: Sequence[Image]) -> None:
+        for folder in ("", "questions", "answers", *(["images"] if images else [])):
+            (self._folder / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
         _write(self._folder / ".gitignore", b"*\n")
+        for image in images:
+            _write(self._folder / _place(image), image.data)
         _write(self._folder / "questions" / f"{question.id}.json", msgspec.json.encode(question))
 
     def _unanswered(self, question: Question, why: str) -> UnansweredError:
@@ -162,6 +174,11 @@ def _write(path: Path, content: bytes) -> None:
     part.touch(mode=0o600)
     part.write_bytes(content)
     part.replace(path)
+
+
+def _place(image: Image) -> str:
+    """Return where an image is put: by its content, so that many questions share one file."""
+    return f"images/{image.digest[:16]}.{image.media_type.removeprefix('image/')}"
 
 
 def _size(request: ChatRequest) -> int:

@@ -8,16 +8,17 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
+from skillopt.backends.dialects import chat_turns, response_turns
 from skillopt.backends.dialects.chat_completions import ChatCompletions
 from skillopt.backends.dialects.reply import Dialect
-from skillopt.backends.dialects.request import Names, RequestWriter
+from skillopt.backends.dialects.request import Bounds, Names, RequestWriter, bounds
 from skillopt.backends.dialects.responses import NAMES, Responses
 from skillopt.backends.endpoint import ApiKey, Endpoint, KeyUse
 from skillopt.backends.http import parse_url
 from skillopt.backends.providers.presets import ANY_SERVER, Limit, Preset, PresetName, Thinking, preset_of
-from skillopt.backends.settings import JsonFields, ModelSettings, encoded_constants, sampling
-from skillopt.backends.wired import WiredChat
-from skillopt.domain.chat import ModelIdentity
+from skillopt.backends.settings import JsonFields, SeeingSettings, encoded_constants, sampling
+from skillopt.backends.wired import WiredChat, Witness
+from skillopt.domain.chat import Feature, ModelIdentity
 
 Api = Literal["chat", "responses"]
 TARGETS: Mapping[Api, str] = MappingProxyType({"chat": "/chat/completions", "responses": "/responses"})
@@ -38,7 +39,7 @@ _OWN_FIELDS = (
 )
 
 
-class GptSettings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GptSettings(SeeingSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a model in one of OpenAI's two dialects can be told, wherever it is.
 
     api: Which dialect is spoken: `chat` is `/chat/completions`, `responses` is `/responses`, which knows no seed.
@@ -94,6 +95,16 @@ class OpenAISettings(
         return self.known.base_url if self.region is None else self.known.regions[self.region]
 
     @property
+    def lacks(self) -> frozenset[Feature]:
+        """What this model is known not to take, by its preset and its name."""
+        known, found = self.known, set[Feature]()
+        if self.model.startswith(known.blind):
+            found.add("images")
+        if not known.holds_to_schemas:
+            found.add("schema")
+        return frozenset(found)
+
+    @property
     def thoughts(self) -> JsonFields:
         """The fields that say whether the model thinks."""
         return dict(self.known.thinking.get(self.thinking, ANY_SERVER.always))
@@ -123,7 +134,12 @@ class OpenAIChat(WiredChat):
     """The Chat port over OpenAI's dialects; a callable key is asked for at each call."""
 
     def __init__(
-        self, settings: OpenAISettings, *, api_key: ApiKey | None = None, tls: ssl.SSLContext | None = None
+        self,
+        settings: OpenAISettings,
+        *,
+        api_key: ApiKey | None = None,
+        tls: ssl.SSLContext | None = None,
+        witness: Witness | None = None,
     ) -> None:
         headers = dict(settings.headers)
         if settings.organization is not None:
@@ -142,11 +158,12 @@ class OpenAIChat(WiredChat):
             model=settings.model,
             sampling=gpt_sampling(settings, settings.known, extra),
         )
-        dialect = gpt_dialect(settings, settings.known, extra)
-        super().__init__(settings, identity=identity, dialect=dialect, endpoint=endpoint)
+        limits = bounds(f"{settings.model} of preset {settings.preset}", settings.lacks, extra)
+        dialect = gpt_dialect(settings, settings.known, extra, limits)
+        super().__init__(settings, identity=identity, dialect=dialect, endpoint=endpoint, witness=witness)
 
 
-def gpt_dialect(settings: GptSettings, known: Preset, extra: JsonFields) -> Dialect:
+def gpt_dialect(settings: GptSettings, known: Preset, extra: JsonFields, limits: Bounds) -> Dialect:
     """Return the dialect that these settings ask for, made up for one model."""
     fields: JsonFields = {}
     if settings.api == "responses":
@@ -156,7 +173,7 @@ def gpt_dialect(settings: GptSettings, known: Preset, extra: JsonFields) -> Dial
         if settings.stream:
             fields["stream"] = True
         constants = encoded_constants(fields, extra, _OWN_FIELDS)
-        writer = RequestWriter(settings.model, NAMES, constants=constants)
+        writer = RequestWriter(settings.model, NAMES, response_turns.TURNS, constants=constants, bounds=limits)
         return Responses(writer, temperature=settings.temperature, stream=settings.stream)
     if settings.reasoning_effort is not None:
         fields["reasoning_effort"] = settings.reasoning_effort
@@ -165,7 +182,8 @@ def gpt_dialect(settings: GptSettings, known: Preset, extra: JsonFields) -> Dial
         if known.asks_for_stream_usage:
             fields["stream_options"] = {"include_usage": True}
     names = Names(limit=settings.max_tokens_field or known.limit, seed=known.seed)
-    writer = RequestWriter(settings.model, names, constants=encoded_constants(fields, extra, _OWN_FIELDS))
+    constants = encoded_constants(fields, extra, _OWN_FIELDS)
+    writer = RequestWriter(settings.model, names, chat_turns.TURNS, constants=constants, bounds=limits)
     return ChatCompletions(writer, temperature=settings.temperature, seed=settings.seed, stream=settings.stream)
 
 

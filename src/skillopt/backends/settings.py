@@ -78,6 +78,20 @@ class ModelSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
         return f"{type(self).__name__}(model={self.model!r}, …)"
 
 
+class SeeingSettings(ModelSettings, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A model that may be shown images.
+
+    image_tokens: The most tokens that one image is billed as; caps set so many aside until the bill is known.
+    """
+
+    image_tokens: int = 50_000
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.image_tokens < 0:
+            raise ValueError("image_tokens must be at least 0")
+
+
 def check_stages(stages: dict[Stage, StageSettings], fields: Iterable[str]) -> None:
     """Refuse a stage that changes what its model does not have."""
     known = set(fields)

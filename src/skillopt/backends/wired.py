@@ -4,27 +4,46 @@ Owns what counts as an answer and what it costs; refuses to know wire formats, k
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+
+import msgspec
 
 from skillopt.backends.connection import Patience, Response
 from skillopt.backends.dialects.reply import Bill, Completion, Dialect, Malformed
 from skillopt.backends.endpoint import Endpoint
 from skillopt.backends.faults import Asked, Complaint, plain, provider_error, read_complaint
-from skillopt.backends.settings import ModelSettings
+from skillopt.backends.settings import ModelSettings, SeeingSettings
 from skillopt.domain.chat import ChatRequest, Finish, ModelIdentity, Reply
 from skillopt.domain.errors import EmptyReplyError, RefusedError, TruncatedError, UnavailableError
 from skillopt.domain.usage import Usage
 
 _TOKENS_PER_MESSAGE = 16
 _TOKENS_PER_REQUEST = 64
+_TOKENS_PER_EXPLANATION = 2048
+
+
+Witness = Callable[[bytes], None]
 
 
 class WiredChat:
-    """One model: requests are written and replies read by its dialect, and sent to its endpoint."""
+    """One model: requests are written and replies read by its dialect, and sent to its endpoint.
+
+    A `witness` is shown the body of every reply as it came, before it is read: for tests and for looking into what a
+    provider really said. Nothing else keeps it, and docs/decisions says why.
+    """
 
     def __init__(
-        self, settings: ModelSettings, *, identity: ModelIdentity, dialect: Dialect, endpoint: Endpoint
+        self,
+        settings: ModelSettings,
+        *,
+        identity: ModelIdentity,
+        dialect: Dialect,
+        endpoint: Endpoint,
+        witness: Witness | None = None,
     ) -> None:
         self._settings = settings
+        self._witness = witness
+        self._image_tokens = settings.image_tokens if isinstance(settings, SeeingSettings) else 0
         self._identity = identity
         self._dialect = dialect
         self._endpoint = endpoint
@@ -46,6 +65,8 @@ class WiredChat:
         for message in request.messages:
             text = message.content
             size += _TOKENS_PER_MESSAGE + (len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass")))
+        if not request.is_text:
+            size += self._beyond_text(request)
         price = self._settings.price
         writes = 0 if price is None or price.cache_write is None or price.cache_write < price.input else size
         return self._usage(
@@ -59,8 +80,12 @@ class WiredChat:
         began = loop.time()
         response = await self._endpoint.ask(body, self._patience)
         seconds = loop.time() - began
+        if self._witness is not None:
+            self._witness(response.body)
         completion = self._completion(response)
         finish = self._dialect.finishes.get(completion.finish, "unknown")
+        if completion.calls and finish in ("stop", "unknown"):
+            finish = "tool"  # some servers call a tool and say they just stopped
         self._refuse_non_answers(completion, finish, request)
         bill = completion.bill
         return Reply(
@@ -71,6 +96,7 @@ class WiredChat:
             request_id=response.header("x-request-id") or response.header("request-id") or completion.id,
             seconds=seconds,
             reasoning_tokens=None if bill is None else bill.reasoning_tokens,
+            calls=completion.calls,
         )
 
     async def close(self) -> None:
@@ -93,7 +119,8 @@ class WiredChat:
         return found
 
     def _refuse_non_answers(self, completion: Completion, finish: Finish, request: ChatRequest) -> None:
-        if completion.text and finish not in ("filtered", "length") and not completion.text.isspace():
+        worded = bool(completion.text) and not completion.text.isspace()
+        if (worded or (completion.calls and request.tools)) and finish not in ("filtered", "length"):
             return
         usage = None if completion.bill is None else self._usage(completion.bill)
         if finish == "filtered" or (completion.refusal and not completion.text):
@@ -116,6 +143,15 @@ class WiredChat:
             hint="If this goes on, check the model and extra_body.",
             usage=usage,
         )
+
+    def _beyond_text(self, request: ChatRequest) -> int:
+        """Return the most tokens of what is no text: an image is bounded by the settings, the rest by its bytes.
+
+        Providers explain to the model how to call a tool or to keep to a schema, and bill that, too.
+        """
+        rest = [(message.calls, message.call_id) for message in request.messages]
+        written = msgspec.json.encode((rest, request.schema, request.tools))
+        return len(request.images) * self._image_tokens + len(written) + _TOKENS_PER_EXPLANATION
 
     @property
     def _who(self) -> str:

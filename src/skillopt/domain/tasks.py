@@ -50,6 +50,13 @@ class Task(msgspec.Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_f
         """The task as whoever attempts it may see it: without what its answer is measured against."""
         return msgspec.structs.replace(self, reference=None, checks=(), rubric=None)
 
+    def noting_images(self, asked: str) -> str:
+        """Return what the task asks, for a reader who is shown no images, with a word on those that go with it."""
+        if not self.images:
+            return asked
+        count = "1 image goes" if len(self.images) == 1 else f"{len(self.images)} images go"
+        return f"{asked}\n\n[{count} with this task, not shown here.]"
+
     @property
     def public_digest(self) -> str:
         """The digest of what a target may see; files and images count by name."""
@@ -105,6 +112,11 @@ class TaskSet(msgspec.Struct, frozen=True, kw_only=True):
                 return self.val
             case SplitName.TEST:
                 return self.test
+
+    @property
+    def all(self) -> tuple[Task, ...]:
+        """The tasks of every split."""
+        return (*self.train, *self.val, *self.test)
 
     @property
     def judged(self) -> int:

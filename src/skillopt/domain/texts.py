@@ -16,15 +16,16 @@ Value = TypeVar("Value", bound=msgspec.Struct)
 
 def with_texts(value: Value, change: Callable[[str], str]) -> Value:
     """Return the value with every text in it changed, except the keys of mappings."""
+    return msgspec.convert(changed_texts(msgspec.to_builtins(value), change), type=type(value))
 
-    def changed(part: object) -> object:
-        if isinstance(part, str):
-            return change(part)
-        if isinstance(part, list | tuple):
-            return [changed(item) for item in part]
-        return {key: changed(item) for key, item in part.items()} if isinstance(part, dict) else part
 
-    return msgspec.convert(changed(msgspec.to_builtins(value)), type=type(value))
+def changed_texts(part: object, change: Callable[[str], str]) -> object:
+    """Return plain data, as JSON has it, with every text in it changed, except the keys of mappings."""
+    if isinstance(part, str):
+        return change(part)
+    if isinstance(part, list | tuple):
+        return [changed_texts(item, change) for item in part]
+    return {key: changed_texts(item, change) for key, item in part.items()} if isinstance(part, dict) else part
 
 
 def without(text: str, quotes: Sequence[str]) -> str:

@@ -3,12 +3,14 @@ Owns its config section, finding the splits and the rules of a usable row; refus
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
-from skillopt.domain.chat import Message
+from skillopt.domain.chat import Image, Message
 from skillopt.domain.errors import UsageError
 from skillopt.domain.judging import Unassessed, Unjudged
 from skillopt.domain.scores import Score
@@ -16,9 +18,10 @@ from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split, split_c
 from skillopt.environments import checks
 from skillopt.environments.answers import RegexAnswer, extractor
 from skillopt.environments.command.settings import CommandSettings
+from skillopt.environments.files.home import Home
+from skillopt.environments.files.images import read_images, shown_with
 from skillopt.environments.graders import COMMAND, Grader, grader
 from skillopt.environments.grading import checked, ruled
-from skillopt.environments.home import Home
 from skillopt.environments.prompt import PromptSettings
 from skillopt.environments.rows import TaskRows, read_rows, suffixes
 
@@ -89,31 +92,37 @@ class DatasetSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
 
 class Dataset:
-    """Tasks from files, ready to be put and graded. `tasks.warnings` says what is odd about the files."""
+    """Tasks from files, ready to be put and graded. `tasks.warnings` says what is odd about the files.
 
-    def __init__(self, settings: DatasetSettings, tasks: TaskSet) -> None:
+    `images` are those that tasks show, by the names under which they stand there.
+    """
+
+    def __init__(
+        self, settings: DatasetSettings, tasks: TaskSet, images: Mapping[str, Image] = MappingProxyType({})
+    ) -> None:
         self.tasks = tasks
+        self.images = images
         self._settings = settings
         self._extract = extractor(settings.answer)
         self._measure = grader(settings.grader).grade
 
     @classmethod
-    def load(cls, settings: DatasetSettings, folder: Path) -> Dataset:
-        """Return the dataset of a config that stands in `folder`."""
+    def load(cls, settings: DatasetSettings, folder: Path, *, shows_images: bool = True) -> Dataset:
+        """Return the dataset of a config that stands in `folder`; without `shows_images` no image is opened."""
         path = folder / settings.path
-        home = Home(
-            (path if path.is_dir() else path.parent).resolve(),
-            tuple((folder / allowed).resolve() for allowed in settings.allow_paths),
-        )
+        home = home_of(settings, folder)
         rules = _Rules(settings.grader, grader(settings.grader), settings.prompt.takes_chat, home)
         if path.is_dir():
-            return cls(settings, _finished(_from_folder(path, settings, rules), settings.limit))
-        if path.is_file():
-            return cls(settings, _finished(_from_file(path, settings, rules), settings.limit))
-        raise UsageError(
-            f"There are no tasks at {path}.",
-            hint="Set environment.path to a file of tasks, or to a folder with train.jsonl and val.jsonl.",
-        )
+            found = _from_folder(path, settings, rules)
+        elif path.is_file():
+            found = _from_file(path, settings, rules)
+        else:
+            raise UsageError(
+                f"There are no tasks at {path}.",
+                hint="Set environment.path to a file of tasks, or to a folder with train.jsonl and val.jsonl.",
+            )
+        tasks = _finished(found, settings.limit)
+        return cls(settings, tasks, read_images(tasks.all, home) if shows_images else {})
 
     @property
     def version(self) -> str:
@@ -122,7 +131,8 @@ class Dataset:
 
     def messages(self, task: Task, rendered_skill: str) -> tuple[Message, ...]:
         """Return what the target is sent; never a reference or a check."""
-        return self._settings.prompt.messages(task, rendered_skill)
+        messages = self._settings.prompt.messages(task, rendered_skill)
+        return shown_with(messages, [self.images[name] for name in task.images]) if task.images else messages
 
     def grade(self, task: Task, reply: str) -> Score | Unjudged | Unassessed:
         """Score a reply by reference and checks, each of them one part; a rubric leaves the rest to a judge.
@@ -199,6 +209,15 @@ class _Rules(NamedTuple):
         if not task.reference or not all(map(self.grader.accepts, task.references)):
             return f"for grader {self.grader_name!r} a reference must be {self.grader.wants}"
         return None
+
+
+def home_of(settings: DatasetSettings, folder: Path) -> Home:
+    """Return where the files may lie that tasks name, for a config that stands in `folder`."""
+    path = folder / settings.path
+    return Home(
+        (path if path.is_dir() else path.parent).resolve(),
+        tuple((folder / allowed).resolve() for allowed in settings.allow_paths),
+    )
 
 
 def _from_file(path: Path, settings: DatasetSettings, rules: _Rules) -> TaskSet:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from skillopt.domain.chat import Message
 from skillopt.domain.errors import UsageError, unknown_name
 from skillopt.domain.tasks import Task
 
 _NAMED = 10  # how many bad rows a message names before it only counts
 _BOM = b"\xef\xbb\xbf"
 _JSON_COLUMNS = frozenset({"checks", "files", "images"})
+_MESSAGE_KEYS = ("role", "content")  # the images of a task stand beside its input
 _DECODER = msgspec.json.Decoder(Task)
 
 Refuse = Callable[[Task], str | None]
@@ -182,8 +182,8 @@ def _stray_message_key(row: bytes | msgspec.Raw) -> str | None:
     """Return what is wrong when a message of a conversation has a key that would be dropped."""
     for message in msgspec.json.decode(row)["input"]:
         for key in message:
-            if key not in Message.__struct_fields__:
-                return str(unknown_name("message key", key, Message.__struct_fields__))
+            if key not in _MESSAGE_KEYS:
+                return str(unknown_name("message key", key, _MESSAGE_KEYS))
     return None
 
 

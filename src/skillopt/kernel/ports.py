@@ -18,8 +18,10 @@ class Chat(Protocol):
     """Sends one request to one model and returns its one reply.
 
     `send` either returns a whole reply or raises a ProviderError that says who must act: an empty reply, a cut
-    stream, an error in a 200 body or a reply that stopped for length is never returned as an answer. It does not
-    retry, does not change the request, and may be called many times at once. A cancelled `send` leaves nothing behind.
+    stream, an error in a 200 body or a reply that stopped for length is never returned as an answer. A reply that is
+    nothing but calls of declared tools is one. What a request wants besides text (images, tools, a schema) is sent, or
+    refused by name. `send` does not retry, does not change the request, and may be called many times at once; a
+    cancelled one leaves nothing behind.
     """
 
     @property

@@ -10,7 +10,7 @@ from typing import Literal, Protocol, get_args
 import msgspec
 
 from skillopt.domain.agency.transcripts import LeftFile
-from skillopt.domain.chat import ChatRequest, Message, Reply
+from skillopt.domain.chat import ChatRequest, Message, Reply, in_key
 from skillopt.domain.tasks import Task
 from skillopt.domain.usage import Usage
 from skillopt.kernel.journal import Key
@@ -31,7 +31,7 @@ Stage = Literal[
 ]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 
-_encoder = msgspec.msgpack.Encoder()
+_encoder = msgspec.msgpack.Encoder(enc_hook=in_key)
 
 
 class Work(Protocol):

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from skillopt.domain.errors import named
 from skillopt.domain.seeds import dice
-from skillopt.testing.conversation import Brain, BrainReply, Conversation
+from skillopt.testing.conversation import Brain, BrainReply, Conversation, ToolCall
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.teacher import Lesson, Prompt, rules_teacher, teacher
 from skillopt.testing.tooluse.apprentice import apprentice, undisturbed
@@ -41,6 +41,15 @@ def two_sided(student: Brain, master: Brain) -> Brain:
 def echo(conversation: Conversation) -> BrainReply:
     """Say what the user said last."""
     return BrainReply(text=conversation.asked)
+
+
+def handy(conversation: Conversation) -> BrainReply:
+    """Call each tool that is offered; without one, say the digests of the images that were shown."""
+    if conversation.tools:
+        names = (tool.name for tool in conversation.tools)
+        return BrainReply(calls=tuple(ToolCall(name=name, arguments='{"by": "hand"}') for name in names))
+    shown = [image for turn in conversation.turns for image in turn.images]
+    return BrainReply(text=f"Shown: {' '.join(shown) or 'nothing'}.")
 
 
 def always_fails(_conversation: Conversation) -> BrainReply:
@@ -106,6 +115,7 @@ BRAINS: Mapping[str, Brain] = MappingProxyType(
         "memorising": two_sided(target(memorising_target), teacher(memorising_teacher)),
         "mindful": mindful,
         "echo": echo,
+        "handy": handy,
         "stubborn": two_sided(_STUDENT, _rambling),
         "always-fails": always_fails,
     }

@@ -10,7 +10,7 @@ from types import MappingProxyType
 import msgspec
 
 from skillopt.domain.chat import ChatRequest, ModelIdentity, Reply
-from skillopt.domain.errors import ProviderError, RateLimitedError, TruncatedError, UnavailableError
+from skillopt.domain.errors import EmptyReplyError, ProviderError, RateLimitedError, TruncatedError, UnavailableError
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.ports import Chat
 from skillopt.testing.scripted import ScriptedChat
@@ -148,6 +148,36 @@ class MixesUpReplies(_Sound):
         return await self.inner.send(self._request)
 
 
+class DropsImages(_Sound):
+    """Sends the text and leaves out what it cannot say."""
+
+    async def send(self, request: ChatRequest) -> Reply:
+        """Ask once, about pictures that nobody sees."""
+        messages = tuple(msgspec.structs.replace(message, images=()) for message in request.messages)
+        return await self.inner.send(msgspec.structs.replace(request, messages=messages))
+
+
+class DropsCalls(_Sound):
+    """Takes a call of a tool for an empty reply."""
+
+    async def send(self, request: ChatRequest) -> Reply:
+        """Ask once, and hear only words."""
+        reply = await self.inner.send(request)
+        if not reply.text:
+            raise EmptyReplyError("The reply has no text.")
+        return reply
+
+
+class ForgetsTheSchema(_Sound):
+    """Breaks where a request has a schema, with an error that blames nobody."""
+
+    async def send(self, request: ChatRequest) -> Reply:
+        """Ask once, as long as no form is wanted."""
+        if request.schema is not None:
+            raise UnavailableError("Something went wrong.")
+        return await self.inner.send(request)
+
+
 class RetriesInside(_Sound):
     """Tries again by itself, unseen by budget and ledger."""
 
@@ -210,6 +240,9 @@ BROKEN_CHATS: Mapping[str, Callable[[str], Chat]] = MappingProxyType(
             DeafToCancel,
             OneAtATime,
             MixesUpReplies,
+            DropsImages,
+            DropsCalls,
+            ForgetsTheSchema,
             RetriesInside,
             NeverGivesUp,
             PromisesTooLittle,

@@ -6,15 +6,31 @@ Give each subclass a scripted server of its own: the server counts attempts, and
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Coroutine
 
-from skillopt.domain.chat import ChatRequest, Message, Reply
-from skillopt.domain.errors import ProviderError, RateLimitedError, UnavailableError
+from skillopt.domain.chat import ChatRequest, Image, JsonSchema, Message, Reply, Tool
+from skillopt.domain.errors import ProviderError, RateLimitedError, RefusedError, UnavailableError
 from skillopt.kernel.ports import Chat
 from skillopt.testing.faults import FAULTS, FaultKind
 
 _SILENT = frozenset({FaultKind.HANG, FaultKind.HANG_STREAM})
 _HELLO = "hello there"
+_PIXELS = b"\x89PNG\r\n\x1a\nnobody looks further"
+_PIXELS_DIGEST = hashlib.sha256(_PIXELS).hexdigest()
+_TOOL = Tool(
+    name="mend",
+    description="Mends something.",
+    parameters=json.dumps(
+        {
+            "type": "object",
+            "properties": {"by": {"type": "string"}},
+            "required": ["by"],
+            "additionalProperties": False,
+        }
+    ),
+)
 _PATIENCE = 5.0
 _TURN = 0.001
 
@@ -187,6 +203,54 @@ class ChatContract:
                 assert end.text == text, f"{text!r} got the reply {end.text!r}"
 
         self._with_chat("echo,rate=0.5,seed=10,kinds=rate_limit+internal+cut+garbage+crash+empty+error_body", check)
+
+    def test_images_are_shown_or_refused(self) -> None:
+        """The model is shown the bytes themselves, unless the chat says that it takes no images."""
+
+        async def check(chat: Chat) -> None:
+            image = Image(media_type="image/png", digest=_PIXELS_DIGEST, fetch=lambda: _PIXELS)
+            request = ChatRequest(messages=(Message("user", "What is it?", (image,)),), max_tokens=256)
+            end = await self._answered_or_refused(chat, request, "images")
+            assert end is None or _PIXELS_DIGEST in end.text, f"the model was shown another image, or none: {end}"
+
+        self._with_chat("handy,seed=12", check)
+
+    def test_tools_are_offered_or_refused(self) -> None:
+        """A call of a tool is a reply, though it has no text; a chat that cannot offer tools says so."""
+
+        async def check(chat: Chat) -> None:
+            messages = (Message("user", "Use it."),)
+            end = await self._answered_or_refused(
+                chat, ChatRequest(messages=messages, max_tokens=256, tools=(_TOOL,)), "tools"
+            )
+            if end is not None:
+                assert end.finish == "tool", f"the finish is {end.finish!r}"
+                (call,) = end.calls
+                assert (call.name, call.id != "") == (_TOOL.name, True), f"the call is {call}"
+                assert json.loads(call.arguments) == {"by": "hand"}, f"the arguments are {call.arguments!r}"
+
+        self._with_chat("handy,seed=13", check)
+
+    def test_a_schema_is_taken_or_refused(self) -> None:
+        """A chat that cannot hold a model to a schema says so."""
+
+        async def check(chat: Chat) -> None:
+            schema = JsonSchema(name="said", definition=_TOOL.parameters)
+            request = ChatRequest(messages=(Message("user", _HELLO),), max_tokens=256, schema=schema)
+            await self._answered_or_refused(chat, request, "schema")
+
+        self._with_chat("echo,seed=14", check)
+
+    async def _answered_or_refused(self, chat: Chat, request: ChatRequest, feature: str) -> Reply | None:
+        """Return the reply; None where the chat refused the feature by name."""
+        end = await outcome(chat, request)
+        if isinstance(end, RefusedError):
+            assert feature in str(end), f"the refusal does not name {feature}: {end}"
+            return None
+        assert isinstance(end, Reply), f"a request with {feature} became {end!r}"
+        worst = chat.worst(request)
+        assert worst.input_tokens >= end.usage.input_tokens, f"{end.usage} is more than {worst}"
+        return end
 
     def _check_fault(self, kind: FaultKind, expected: type[ProviderError]) -> None:
         async def check(chat: Chat) -> None:

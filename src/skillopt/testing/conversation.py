@@ -4,7 +4,7 @@ Owns the token count that stands in for a tokenizer; knows no rule, world or ser
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 import msgspec
@@ -15,11 +15,15 @@ from skillopt.testing.faults import FaultKind
 Speaker = Literal["user", "assistant", "tool"]
 
 
-class Turn(msgspec.Struct, frozen=True, gc=False):
-    """One thing that was said after the system text; a tool's output is a turn of its own."""
+class Turn(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """One thing that was said after the system text; a tool's output is a turn of its own.
+
+    `images` are the digests of what was shown with it.
+    """
 
     speaker: Speaker
     text: str
+    images: tuple[str, ...] = ()
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +36,27 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     fields: dict[str, str] = {}
     namespace: str = ""
     free: bool = False
+
+
+class Schema(msgspec.Struct, frozen=True):
+    """As much of a JSON schema as a brain may look at."""
+
+    properties: Mapping[str, object] | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Schema:
+        """Read a schema's text."""
+        return msgspec.json.decode(text, type=cls)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Each property with its type; a type that is not one word counts as none."""
+        return {} if self.properties is None else {name: _type_of(value) for name, value in self.properties.items()}
+
+
+def _type_of(value: object) -> str:
+    found = value.get("type") if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
 
 
 class ToolCall(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -117,8 +142,16 @@ def conversation_of(request: ChatRequest, model: str) -> Conversation:
     """Return a port's request as a brain sees it."""
     system = "\n\n".join(message.content for message in request.messages if message.role == "system")
     turns = tuple(
-        Turn("assistant" if message.role == "assistant" else "user", message.content)
+        Turn(message.role, message.content, tuple(image.digest for image in message.images))
         for message in request.messages
         if message.role != "system"
     )
-    return Conversation(model=model, system=system, turns=turns, max_tokens=request.max_tokens, seed=request.seed)
+    return Conversation(
+        model=model,
+        system=system,
+        turns=turns,
+        tools=tuple(Tool(name=tool.name, fields=Schema.read(tool.parameters).fields) for tool in request.tools),
+        max_tokens=request.max_tokens,
+        seed=request.seed,
+        form=msgspec.UNSET if request.schema is None else Schema.read(request.schema.definition).fields,
+    )

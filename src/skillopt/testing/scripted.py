@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from skillopt.domain.chat import ChatRequest, ModelIdentity, Reply
+from skillopt.domain.chat import ChatRequest, ModelIdentity, Reply, ToolCall
 from skillopt.domain.errors import UnavailableError
 from skillopt.domain.usage import NOTHING, Price, Usage
 from skillopt.testing.brains import BRAINS, brain_named
@@ -129,7 +129,7 @@ class ScriptedChat:
         await asyncio.sleep(self._latency + late)
         if fault is None and said.finish == "length":
             fault = FaultKind.LENGTH
-        if fault is None and not said.text:
+        if fault is None and not said.text and not (said.calls and conversation.tools):
             fault = FaultKind.EMPTY
         if fault is not None:
             await self._fail(fault)
@@ -147,8 +147,18 @@ class ScriptedChat:
         self.served += 1
         self.used += usage
         model = self._identity.model
+        calls = tuple(
+            ToolCall(id=f"call_{request_id}_{number}", name=call.name, arguments=call.arguments)
+            for number, call in enumerate(said.calls)
+        )
         return Reply(
-            text=said.text, usage=usage, finish=said.finish, model=model, request_id=request_id, seconds=seconds
+            text=said.text,
+            usage=usage,
+            finish="tool" if calls else said.finish,
+            model=model,
+            request_id=request_id,
+            seconds=seconds,
+            calls=calls,
         )
 
     def _usage(self, read: int, written: int) -> Usage:

@@ -37,6 +37,7 @@ IGNORED = {
     "models.target.timeout": "7.5",
     "models.target.stall_seconds": "7.5",
     "models.target.price": "{input: 1.0, output: 2.0}",
+    "models.target.image_tokens": "2000",
     "limits.calls": "10",
     "limits.tokens": "10",
     "limits.usd": "1.5",

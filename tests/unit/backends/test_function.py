@@ -6,13 +6,14 @@ import threading
 import msgspec
 import pytest
 
-from skillopt.backends.function import FunctionChat, FunctionSettings
-from skillopt.domain.chat import ChatRequest, Message, Reply
+from skillopt.backends.function import FunctionChat, FunctionSettings, takes
+from skillopt.domain.chat import ChatRequest, Image, JsonSchema, Message, Reply, Tool, ToolCall
 from skillopt.domain.errors import (
     EmptyReplyError,
     ProviderError,
     QuotaExhaustedError,
     RateLimitedError,
+    RefusedError,
     SkilloptError,
     UnavailableError,
 )
@@ -124,3 +125,71 @@ def test_silence_ends_at_the_timeout() -> None:
 
     with pytest.raises(UnavailableError, match="mine gave no answer within 0"):
         said(FunctionChat.asking(ask, msgspec.structs.replace(SETTINGS, timeout=0.0)), request("a", "b"))
+
+
+LOOK_UP = Tool(name="look_up", description="Looks up.", parameters='{"type":"object"}')
+ASKED = (Message("user", "What is it?", (Image(media_type="image/gif", digest="d", fetch=lambda: b"GIF89a"),)),)
+
+
+def test_images_and_calls_are_told_as_openai_has_them() -> None:
+    seen: list[object] = []
+
+    def ask(messages: list[object]) -> str:
+        seen.extend(messages)
+        return "A cat."
+
+    call = ToolCall(id="c", name="look_up", arguments="{}")
+    turns = (*ASKED, Message("assistant", "", calls=(call,)), Message("tool", "A cat.", call_id="c"))
+    said(FunctionChat.asking(ask, SETTINGS), ChatRequest(messages=turns, max_tokens=10))
+    assert seen == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "image_url", "image_url": {"url": "data:image/gif;base64,R0lGODlh"}},
+                {"type": "text", "text": "What is it?"},
+            ],
+        },
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "c", "type": "function", "function": {"name": "look_up", "arguments": "{}"}}],
+        },
+        {"role": "tool", "tool_call_id": "c", "content": "A cat."},
+    ]
+
+
+def test_tools_and_a_schema_are_given_to_a_function_that_takes_them() -> None:
+    seen: dict[str, object] = {}
+    call = ToolCall(id="c", name="look_up", arguments="{}")
+    calling = Reply(text="", usage=Usage(calls=1), finish="tool", calls=(call,))
+
+    def ask(_messages: object, **more: object) -> Reply:
+        seen.update(more)
+        return calling
+
+    schema = JsonSchema(name="said", definition='{"type":"object"}')
+    asked = ChatRequest(messages=ASKED, max_tokens=10, tools=(LOOK_UP,), schema=schema)
+    assert said(FunctionChat.asking(ask, SETTINGS), asked) == calling
+    described = {"name": "look_up", "description": "Looks up.", "parameters": {"type": "object"}}
+    shape = {"name": "said", "strict": True, "schema": {"type": "object"}}
+    assert seen == {
+        "tools": [{"type": "function", "function": described}],
+        "response_format": {"type": "json_schema", "json_schema": shape},
+    }
+
+
+def test_a_function_that_takes_no_tools_is_named() -> None:
+    def ask(_messages: object) -> str:
+        return "never"
+
+    with pytest.raises(RefusedError, match="The function mine takes no tools"):
+        said(FunctionChat.asking(ask, SETTINGS), ChatRequest(messages=ASKED, max_tokens=10, tools=(LOOK_UP,)))
+
+
+def test_names_are_what_a_parameter_can_be_given_by() -> None:
+    async def exact(messages: object, *, tools: object) -> None: ...
+
+    assert takes(exact, "tools")
+    assert takes(lambda **_: None, "tools")
+    assert not takes(lambda *tools: None, "tools")
+    assert not takes(exact, "response_format")

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from skillopt.backends.handoff import LONGEST_ANSWER, HandoffChat, HandoffSettings
-from skillopt.domain.chat import ChatRequest, Message, Reply
+from skillopt.domain.chat import ChatRequest, Image, JsonSchema, Message, Reply, Tool
 from skillopt.domain.errors import RefusedError, UnansweredError
 
 REQUEST = ChatRequest(messages=(Message("system", "Be brief."), Message("user", "Say “hi”.")), max_tokens=64)
+NAME = "95182f117715e5cb"  # of this question, since the first version
 
 
 def ask(root: Path, request: ChatRequest = REQUEST, model: str = "handoff") -> Reply:
@@ -101,3 +102,47 @@ def test_a_long_answer_counts_no_more_than_was_promised(tmp_path: Path) -> None:
     (tmp_path / "handoff" / str(question["answer_file"])).write_text("word " * 1000, encoding="utf-8")
     worst = HandoffChat(HandoffSettings(), tmp_path).worst(REQUEST)
     assert ask(tmp_path).usage == worst
+
+
+def test_images_are_files_beside_the_question(tmp_path: Path) -> None:
+    image = Image(media_type="image/jpeg", digest="0123456789abcdef" * 4, fetch=lambda: b"jpeg")
+    shown = ChatRequest(messages=(Message("user", "What is it?", (image,)),), max_tokens=64)
+    with pytest.raises(UnansweredError):
+        ask(tmp_path, shown)
+    (question,) = left(tmp_path)
+    assert question["messages"] == [{"role": "user", "content": "What is it?"}]
+    assert question["images"] == ["images/0123456789abcdef.jpeg"]
+    assert (tmp_path / "handoff" / "images" / "0123456789abcdef.jpeg").read_bytes() == b"jpeg"
+    other = Image(media_type="image/jpeg", digest="f" * 64, fetch=lambda: b"other")
+    with pytest.raises(UnansweredError):
+        ask(tmp_path, ChatRequest(messages=(Message("user", "What is it?", (other,)),), max_tokens=64))
+    assert len(left(tmp_path)) == 2
+    (tmp_path / "handoff" / str(question["answer_file"])).write_text("A cat.", encoding="utf-8")
+    assert ask(tmp_path, shown).text == "A cat."
+
+
+def test_whoever_answers_is_told_the_schema(tmp_path: Path) -> None:
+    schema = JsonSchema(name="said", definition='{"type":"object"}')
+    with pytest.raises(UnansweredError):
+        ask(tmp_path, ChatRequest(messages=REQUEST.messages, max_tokens=64, schema=schema))
+    (question,) = left(tmp_path)
+    assert question["schema"] == {"name": "said", "definition": '{"type":"object"}', "strict": True}
+
+
+def test_a_question_of_text_is_named_as_it_always_was(tmp_path: Path) -> None:
+    with pytest.raises(UnansweredError):
+        ask(tmp_path)
+    (question,) = left(tmp_path)
+    assert (question["id"], sorted(question)) == (NAME, ["answer_file", "id", "max_tokens", "messages", "model"])
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        ChatRequest(messages=REQUEST.messages, max_tokens=1, tools=(Tool(name="t", description="", parameters="{}"),)),
+        ChatRequest(messages=(*REQUEST.messages, Message("tool", "x", call_id="c")), max_tokens=1),
+    ],
+)
+def test_tools_are_refused(tmp_path: Path, request_: ChatRequest) -> None:
+    with pytest.raises(RefusedError, match="with tools cannot be left as a file"):
+        ask(tmp_path, request_)

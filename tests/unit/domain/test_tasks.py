@@ -197,3 +197,9 @@ def test_near_duplicate_conversations_warn() -> None:
     first = Task(id="a", input=(Message("user", "Hello there"),))
     second = Task(id="b", input=(Message("user", "hello  there."),))
     assert TaskSet.checked(train=[first], val=[second]).warnings
+
+
+def test_who_is_shown_no_images_is_told_that_there_are_some() -> None:
+    assert task("a", "q").noting_images("Q") == "Q"
+    assert task("a", "q", images=["x"]).noting_images("Q") == "Q\n\n[1 image goes with this task, not shown here.]"
+    assert "2 images go with this task" in task("a", "q", images=["x", "y"]).noting_images("Q")

@@ -13,6 +13,8 @@ from skillopt.domain.scores import Score
 from skillopt.domain.tasks import Check, Task, TaskSet
 from skillopt.environments.dataset import Dataset, DatasetSettings, LimitSettings, SplitSettings
 
+PNG = b"\x89PNG\r\n\x1a\n"
+
 
 def row(name: str, **fields: object) -> dict[str, object]:
     return {"id": name, "input": f"Question {name}", "reference": "42", **fields}
@@ -200,7 +202,7 @@ def test_files_inside_and_files_allowed_are_fine(tmp_path: Path) -> None:
     (tmp_path / "shared").mkdir()
     (tmp_path / "shared" / "a.txt").write_text("a")
     (tmp_path / "tasks" / "sub").mkdir(parents=True)
-    (tmp_path / "tasks" / "sub" / "b.png").write_text("b")
+    (tmp_path / "tasks" / "sub" / "b.png").write_bytes(PNG)
     good = row("a", files=["../shared/a.txt", str(tmp_path / "shared" / "a.txt")], images=["sub/b.png"])
     tasks = one_file(tmp_path / "tasks", good, allow_paths=["../shared"]).tasks
     assert "a" in ids((*tasks.train, *tasks.val, *tasks.test))
@@ -293,3 +295,26 @@ def test_another_grader_asks_the_same_so_that_answers_serve_again() -> None:
 
 def test_checks_of_a_task_are_plain_values() -> None:
     assert task(checks=[{"op": "max_chars", "arg": 2}]).checks == (Check("max_chars", 2),)
+
+
+def test_images_go_with_the_first_user_message_and_only_where_a_task_has_some(tmp_path: Path) -> None:
+    (tmp_path / "a.png").write_bytes(PNG)
+    talk = [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}, {"role": "user", "content": "z"}]
+    dataset = one_file(tmp_path, row("a", images=["a.png"]), row("b", input=talk, images=["a.png", "a.png"]))
+    put = {each.id: dataset.messages(each, "skill") for each in dataset.tasks.all}
+    assert [len(message.images) for message in put["a"]] == [0, 1]
+    assert [len(message.images) for message in put["b"]] == [0, 2, 0, 0]
+    assert not any(message.images for message in put["filler-1"])
+    assert put["a"][1].images[0].data == PNG
+
+
+def test_only_images_of_tasks_within_the_limit_are_opened(tmp_path: Path) -> None:
+    (tmp_path / "bad.png").write_bytes(b"no picture")
+    (tmp_path / "tasks").mkdir()
+    for split in ("train", "val"):
+        shown = row(f"{split}-2", images=["../bad.png"])
+        write(tmp_path / "tasks" / f"{split}.jsonl", [row(f"{split}-1"), shown])
+    settings = {"path": "tasks", "allow_paths": ["."], "limit": {"train": 1, "val": 1}}
+    assert not Dataset.load(msgspec.convert(settings, DatasetSettings), tmp_path).images
+    with pytest.raises(UsageError, match=r"Task 'val-2': image '\.\./bad\.png' is no PNG"):
+        Dataset.load(msgspec.convert({**settings, "limit": {"train": 1}}, DatasetSettings), tmp_path)

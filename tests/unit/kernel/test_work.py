@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from skillopt.domain.chat import Message
+from skillopt.domain.chat import Image, MediaType, Message, ToolCall
 from skillopt.domain.usage import Price
 from skillopt.kernel.work import STAGES, Asker, Staff
 from skillopt.testing.scripted import ScriptedChat
@@ -78,3 +78,32 @@ def test_a_staff_has_somebody_at_every_stage() -> None:
     del everyone["rank"]
     with pytest.raises(ValueError, match="rank"):
         Staff(everyone)
+
+
+def test_keys_of_text_are_those_of_the_first_version() -> None:
+    talk = (Message("system", "Be brief."), Message("user", "Hi?"))
+    assert asker().ask(talk).key.hex() == "eca35224821e265845c72f1a33859308"
+    assert asker().ask(talk, trial=1).key.hex() == "c67986391925362b6e223b976378d505"
+    assert asker(temperature=0.5).ask(talk).key.hex() == "3b61ca77a3575920e47b6f0f5e143b92"
+
+
+def test_a_key_depends_on_what_an_image_shows_and_not_on_where_it_comes_from() -> None:
+    def never() -> bytes:
+        raise AssertionError("a key opens no file")
+
+    def key(digest: str, kind: MediaType = "image/png") -> bytes:
+        image = Image(media_type=kind, digest=digest, fetch=never)
+        return asker().ask((Message("user", "hello", (image,)),)).key
+
+    assert key("a") == key("a")
+    assert len({key("a"), key("b"), key("a", "image/gif"), asker().ask(HELLO).key}) == 4
+
+
+def test_a_key_depends_on_calls_and_results() -> None:
+    call = ToolCall(id="c", name="f", arguments="{}")
+    turns = [
+        (Message("assistant", "hello", calls=calls),)
+        for calls in [(), (call,), (call, call), (ToolCall(id="c", name="f", arguments="[]"),)]
+    ]
+    turns += [(Message("tool", "hello", call_id=name),) for name in "cd"]
+    assert len({asker().ask(each).key for each in turns}) == len(turns)

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from skillopt.domain.chat import Reply
+from skillopt.domain.chat import Reply, ToolCall
 from skillopt.domain.errors import StoreError
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import Usage
@@ -102,3 +103,16 @@ def test_a_damaged_body_is_an_error(body: bytes) -> None:
 def test_a_failure_is_never_read_as_an_answer() -> None:
     with pytest.raises(StoreError, match="cannot read"):
         codec.decode_stored(1, b"k", codec.encode(FAILURE))
+
+
+def test_a_reply_of_the_first_version_reads_as_it_did() -> None:
+    old = {"type": "reply", "text": "Hi.", "usage": msgspec.to_builtins(USAGE), "finish": "stop", "model": "m"}
+    body = msgspec.msgpack.encode({**old, "request_id": "r", "seconds": 0.5, "reasoning_tokens": None})
+    same = Reply(text="Hi.", usage=USAGE, model="m", request_id="r", seconds=0.5)
+    assert codec.decode_value(body) == same
+    assert len(codec.encode(same)) < len(body)
+
+
+def test_calls_come_back_as_they_were() -> None:
+    reply = Reply(text="", usage=USAGE, finish="tool", calls=(ToolCall(id="c", name="f", arguments="{"),))
+    assert codec.decode_value(codec.encode(reply)) == reply

@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from skillopt.domain.chat import ChatRequest, Message
+from skillopt.domain.chat import ChatRequest, Image, JsonSchema, Message, Tool
 from skillopt.testing.conversation import BrainReply, Conversation, ToolCall, Turn, conversation_of, count_tokens
+from skillopt.testing.conversation import Tool as Offered
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("é" * 8, 2)])
@@ -61,3 +62,24 @@ def test_a_reply_that_fits_is_untouched_and_a_longer_one_stops_for_length() -> N
 def test_tool_calls_cost_tokens_and_an_empty_reply_costs_one() -> None:
     assert BrainReply(calls=(ToolCall(name="run", arguments='{"a":1}'),)).output_tokens == 3
     assert BrainReply().output_tokens == 1
+
+
+def test_a_brain_sees_images_by_content_tools_by_name_and_results() -> None:
+    image = Image(media_type="image/png", digest="d", fetch=lambda: b"")
+    request = ChatRequest(
+        messages=(Message("user", "look", (image,)), Message("tool", "found", call_id="c")),
+        max_tokens=5,
+        tools=(Tool(name="t", description="", parameters='{"properties": {"by": {"type": "string"}, "a": {}}}'),),
+        schema=JsonSchema(name="s", definition='{"properties": {"word": {"type": "string"}}}'),
+    )
+    seen = conversation_of(request, "m")
+    assert seen.turns == (Turn("user", "look", ("d",)), Turn("tool", "found"))
+    assert seen.tools == (Offered(name="t", fields={"by": "string", "a": ""}),)
+    assert seen.form == {"word": "string"}
+    assert seen.digest != conversation_of(ChatRequest(messages=request.messages[1:], max_tokens=5), "m").digest
+
+
+def test_a_conversation_of_text_has_the_digest_it_always_had() -> None:
+    talk = (Message("system", "Be brief."), Message("user", "Hi?"))
+    asked = ChatRequest(messages=talk, max_tokens=10, temperature=0.5)
+    assert conversation_of(asked, "m").digest == "b4e471305df6f4ea4757dde837bdc70a"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from skillopt.domain.chat import ChatRequest, Message, ModelIdentity
+from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Tool
 from skillopt.domain.errors import (
     AuthError,
     EmptyReplyError,
@@ -18,6 +18,7 @@ from skillopt.domain.errors import (
 from skillopt.domain.usage import Price, Usage
 from skillopt.testing.clock import run_virtual
 from skillopt.testing.conversation import BrainReply, Conversation, Turn
+from skillopt.testing.conversation import ToolCall as BrainCall
 from skillopt.testing.faults import FaultKind, FaultPlan
 from skillopt.testing.scripted import ScriptedAgent, ScriptedChat
 from skillopt.testing.worlds import RULES, rules_world
@@ -173,3 +174,17 @@ def test_an_agent_whose_model_is_down_fails(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError):
         asyncio.run(ScriptedAgent("always-fails").run(tmp_path, "task"))
     assert not (tmp_path / "answer.md").exists()
+
+
+def test_a_brain_may_call_tools_that_were_declared_and_no_others() -> None:
+    def caller(conversation: Conversation) -> BrainReply:
+        names = [tool.name for tool in conversation.tools] or ["f"]
+        return BrainReply(calls=tuple(BrainCall(name=name, arguments="{}") for name in names))
+
+    tool = Tool(name="look_up", description="", parameters="{}")
+    asked = ChatRequest(messages=(Message("user", "hello"),), max_tokens=100, tools=(tool,))
+    reply = run_virtual(ScriptedChat(caller).send(asked))
+    assert (reply.text, reply.finish, [call.name for call in reply.calls]) == ("", "tool", ["look_up"])
+    assert reply.calls[0].id
+    with pytest.raises(EmptyReplyError):
+        run_virtual(ScriptedChat(caller).send(request()))

@@ -35,11 +35,7 @@ class Codex:
     programs: Sequence[str] = ("codex",)
     install = "npm install --global @openai/codex"
     schemas = True
-<<<<<<< HEAD
-    hosts: Sequence[str] = ("api.openai.com",)
-=======
     hosts: Sequence[str] = ("api.openai.com", "chatgpt.com", "auth.openai.com")
->>>>>>> codex
     lasting: Sequence[str] = ()
 
     def login(self, home: Path) -> bool:

@@ -9,7 +9,7 @@ import re
 import msgspec
 
 from skillopt.agents.codex.steps import Call, Step
-from skillopt.domain.transcripts import Action
+from skillopt.domain.agency.transcripts import Action
 
 _SCRIPT_TOOL = "exec"
 _EXIT = re.compile(r"^(?:Process exited with code|Exit code:) (-?\d+)$", re.MULTILINE)

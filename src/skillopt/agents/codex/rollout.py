@@ -9,13 +9,8 @@ from pathlib import Path
 import msgspec
 
 from skillopt.agents.codex.events import Tokens, rows
-<<<<<<< HEAD
-from skillopt.agents.codex.steps import Call, Step
-from skillopt.domain.agency.transcripts import Action
-=======
 from skillopt.agents.codex.folding import Done, Folding, Item
 from skillopt.agents.codex.steps import Step
->>>>>>> codex
 
 _ROLLOUTS = ".codex/sessions/*/*/*/rollout-*.jsonl"
 

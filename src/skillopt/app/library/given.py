@@ -12,19 +12,20 @@ import msgspec
 
 from skillopt.app.config import Config, plan_bytes
 from skillopt.app.library.own import named_in, own_environment, own_tasks
-from skillopt.app.models import references
-from skillopt.app.project.prepare import WORKSPACE, Prepared
+from skillopt.app.models import references, refuse_unseen
+from skillopt.app.project.prepare import WORKSPACE, Prepared, refuse_files
 from skillopt.app.project.prompts import read_prompts
 from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.project.skills import read_skill
 from skillopt.app.settings.load import typed
 from skillopt.backends.function import FunctionChat, FunctionSettings, waits
-from skillopt.domain.chat import Reply
+from skillopt.domain.chat import Image, Reply
 from skillopt.domain.errors import UsageError
 from skillopt.domain.scores import Score
 from skillopt.domain.skill import SKILL_FILE, Skill
 from skillopt.domain.tasks import SplitName, Task, TaskSet, ratio_split
-from skillopt.environments.dataset import Dataset, DatasetSettings, SplitSettings
+from skillopt.environments.dataset import Dataset, DatasetSettings, SplitSettings, home_of
+from skillopt.environments.files.images import read_images
 from skillopt.environments.function import Called
 from skillopt.environments.function import Grade as PureGrade
 from skillopt.kernel.plugins.members import Members, members_of
@@ -90,8 +91,10 @@ def prepared_from(given: Given, *, trains: bool) -> Prepared:
     skill, warnings = scrubbed_skill(_skill(given.skill), scrub)
     if own is None:
         loaded = _tasks(given.tasks, config.environment, trains=trains)
+        shown = {} if "target" in models.functions else _images(loaded, config)
     else:
         loaded = own_tasks(own, members.draws, config.train, trains=trains)
+        shown = {}
     tasks = scrubbed_tasks(loaded, scrub)
     prompts = read_prompts(Path.cwd(), config.prompts, scrub)
     if members.prompts is not None:
@@ -107,13 +110,13 @@ def prepared_from(given: Given, *, trains: bool) -> Prepared:
         stop=config.stop,
         test=config.test,
     )
-    record = _plan_record(given, own, plan_bytes(config, skill, tasks, prompts))
+    record = _plan_record(given, own, plan_bytes(config, skill, tasks, prompts, images=shown))
     root = Path.cwd()
     return Prepared(
         config=config,
         root=root,
         workspace=root / keeping.get("workspace", WORKSPACE),
-        environment=_called(given, Dataset(config.environment, tasks), models.functions) if own is None else own,
+        environment=_called(given, Dataset(config.environment, tasks, shown), models.functions) if own is None else own,
         members=members,
         prompts=prompts,
         plan=plan,
@@ -238,7 +241,7 @@ def _skill(given: str | Path | Skill | None) -> Skill:
 
 def _tasks(given: Tasks, settings: DatasetSettings, *, trains: bool) -> TaskSet:
     if isinstance(given, Path):
-        loaded = Dataset.load(settings, Path.cwd()).tasks
+        loaded = Dataset.load(settings, Path.cwd(), shows_images=False).tasks
         return loaded if trains else TaskSet(test=tuple(task for split in SplitName for task in loaded.of(split)))
     if isinstance(given, Mapping):
         splits = {SplitName.parse(name): _rows(rows) for name, rows in given.items()}
@@ -252,6 +255,14 @@ def _tasks(given: Tasks, settings: DatasetSettings, *, trains: bool) -> TaskSet:
     split = SplitSettings() if settings.split is None else settings.split
     cut = ratio_split(rows, split.ratio, split.seed)
     return TaskSet.checked(train=cut.train, val=cut.val, test=cut.test)
+
+
+def _images(tasks: TaskSet, config: Config) -> Mapping[str, Image]:
+    """Return the images that tasks show: found from the folder of their file, or from here where they have none."""
+    refuse_files(tasks)
+    images = read_images(tasks.all, home_of(config.environment, Path.cwd()))
+    refuse_unseen(images, config.models.target)
+    return images
 
 
 def _rows(rows: Rows) -> tuple[Task, ...]:

@@ -11,16 +11,14 @@ from skillopt.agents.settings import AgentSettings
 from skillopt.app.config import CliModel, Config
 from skillopt.app.project.trust import Asked
 from skillopt.domain.errors import UsageError
-from skillopt.domain.tasks import TaskSet
 from skillopt.environments.dataset import Dataset
 from skillopt.environments.errands.dataset import AgentDataset
 from skillopt.kernel.plugins.members import Members
 from skillopt.kernel.ports import Environment
 
 
-def sent_environment(config: Config, root: Path, tasks: TaskSet) -> tuple[Environment, Members]:
+def sent_environment(config: Config, root: Path, dataset: Dataset) -> tuple[Environment, Members]:
     """Return the environment of these tasks, and what it brings besides what each must."""
-    dataset = Dataset(config.environment, tasks)
     if config.environment.kind == "dataset":
         if config.agent != AgentSettings():
             raise UsageError(

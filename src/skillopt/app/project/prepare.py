@@ -11,7 +11,7 @@ from types import MappingProxyType
 import msgspec
 
 from skillopt.app.config import Config, plan_bytes
-from skillopt.app.models import references
+from skillopt.app.models import references, refuse_unseen
 from skillopt.app.project.errands import asked_of, sent_environment
 from skillopt.app.project.prompts import read_prompts
 from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
@@ -81,9 +81,11 @@ def prepare(
     _refuse_tasks_inside_the_skill(root, config)
     skill, warnings = scrubbed_skill(read_skill(root, config.skill), scrub)
     _refuse_budgets_of_no_file(skill, config)
-    loaded_tasks = scrubbed_tasks(Dataset.load(config.environment, root).tasks, scrub)
+    dataset = Dataset.load(config.environment, root)
+    loaded_tasks = scrubbed_tasks(dataset.tasks, scrub)
     if config.environment.kind == "dataset":
-        _refuse_what_nothing_does_yet(loaded_tasks)
+        refuse_files(loaded_tasks)
+        refuse_unseen(dataset.images, config.models.target)
     tasks = msgspec.structs.replace(loaded_tasks, warnings=(*warnings, *loaded_tasks.warnings))
     plan = Plan(
         seed_skill=skill,
@@ -97,8 +99,9 @@ def prepare(
     prompts = read_prompts(root, config.prompts, scrub)
     command = config.environment.command
     program = None if command is None else read_program(command, root, root / config.environment.path)
-    environment, members = sent_environment(config, root, tasks)
-    record = plan_bytes(config, skill, tasks, prompts, None if program is None else program.digest)
+    environment, members = sent_environment(config, root, Dataset(config.environment, tasks, dataset.images))
+    digest = None if program is None else program.digest
+    record = plan_bytes(config, skill, tasks, prompts, program=digest, images=dataset.images)
     return Prepared(
         config=config,
         root=root,
@@ -115,15 +118,14 @@ def prepare(
     )
 
 
-def _refuse_what_nothing_does_yet(tasks: TaskSet) -> None:
-    """A file that nobody opens must not look as if it counted."""
+def refuse_files(tasks: TaskSet) -> None:
+    """A file that nobody opens must not look as if it counted: a chat model has no folder to open it from."""
     for split in SplitName:
         for task in tasks.of(split):
-            field = "files" if task.files else "images" if task.images else ""
-            if field:
+            if task.files:
                 raise UsageError(
-                    f"Task {task.id!r} ({split.value}) has {field}, which this version of skillopt cannot use yet.",
-                    hint=f"Take {field} out of the task, or the task out of the set.",
+                    f"Task {task.id!r} ({split.value}) has files, which are for agents: a chat model cannot open them.",
+                    hint="Put what it should read into the task's context, or a picture into its images.",
                 )
 
 

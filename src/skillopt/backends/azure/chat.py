@@ -10,11 +10,12 @@ from urllib.parse import quote
 
 from skillopt.backends.azure.entra import EntraTokens, check_token_host
 from skillopt.backends.azure.rotation import Rotation
+from skillopt.backends.dialects.request import bounds
 from skillopt.backends.endpoint import Endpoint, KeyUse
 from skillopt.backends.http import parse_url
 from skillopt.backends.openai_chat import TARGETS, GptSettings, gpt_dialect, gpt_sampling
 from skillopt.backends.providers.presets import Preset
-from skillopt.backends.wired import WiredChat
+from skillopt.backends.wired import WiredChat, Witness
 from skillopt.domain.chat import ModelIdentity
 from skillopt.domain.errors import UsageError
 from skillopt.kernel.ports import Chat
@@ -76,7 +77,11 @@ class AzureSettings(
 
 
 def azure_chat(
-    settings: AzureSettings, *, key: str | Callable[[], str] | EntraTokens | None, tls: ssl.SSLContext | None = None
+    settings: AzureSettings,
+    *,
+    key: str | Callable[[], str] | EntraTokens | None,
+    tls: ssl.SSLContext | None = None,
+    witness: Witness | None = None,
 ) -> Chat:
     """Return the Chat of a deployment; what proves who we are is a key, or tokens of Entra ID."""
     use: KeyUse | None
@@ -98,8 +103,15 @@ def azure_chat(
         model=settings.model,
         sampling=gpt_sampling(settings, _AZURE, extra),
     )
+    limits = bounds(f"The deployment {settings.model}", (), extra)
     chats = [
-        WiredChat(settings, identity=identity, dialect=gpt_dialect(settings, _AZURE, extra), endpoint=endpoint)
+        WiredChat(
+            settings,
+            identity=identity,
+            dialect=gpt_dialect(settings, _AZURE, extra, limits),
+            endpoint=endpoint,
+            witness=witness,
+        )
         for endpoint in endpoints
     ]
     return chats[0] if len(chats) == 1 else Rotation(chats)

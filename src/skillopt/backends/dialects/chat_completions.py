@@ -14,6 +14,7 @@ from skillopt.backends.dialects.reply import (
     Malformed,
     Reading,
     bounded,
+    called,
     complains,
     complaint_of,
     decoded,
@@ -22,7 +23,7 @@ from skillopt.backends.dialects.reply import (
 )
 from skillopt.backends.dialects.request import RequestWriter
 from skillopt.backends.faults import read_complaint
-from skillopt.domain.chat import ChatRequest, Finish
+from skillopt.domain.chat import ChatRequest, Finish, ToolCall
 
 _FINISHES: Mapping[str, Finish] = MappingProxyType(
     {
@@ -56,9 +57,21 @@ class _Part(msgspec.Struct, gc=False):
     text: str | None = None
 
 
+class _Function(msgspec.Struct, gc=False):
+    name: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw()  # a text that holds JSON; some servers send the object itself
+
+
+class _Call(msgspec.Struct, gc=False):
+    index: int | None = None
+    id: str | None = None
+    function: _Function | None = None
+
+
 class _Said(msgspec.Struct, gc=False):
     content: str | list[_Part] | None = None
     refusal: str | None = None
+    tool_calls: list[_Call] | None = None
 
 
 class _Choice(msgspec.Struct, gc=False):
@@ -118,6 +131,9 @@ def read_completion(body: bytes) -> Reading:
     said = _Said(content=choice.text) if choice.message is None else choice.message
     if choice.message is None and choice.text is None:
         return Malformed("has a choice without a message")
+    calls = _called([[each] for each in said.tool_calls]) if said.tool_calls else ()
+    if isinstance(calls, Malformed):
+        return calls
     return Completion(
         text=_words(said.content),
         refusal=said.refusal or "",
@@ -125,6 +141,7 @@ def read_completion(body: bytes) -> Reading:
         model=found.model or "",
         id=_name(found),
         bill=_bill(found.usage),
+        calls=calls,
     )
 
 
@@ -132,11 +149,21 @@ def read_stream(body: bytes) -> Reading:
     """Read a streamed reply, all of it; one that does not end with [DONE] was cut."""
     texts: list[str] = []
     refusals: list[str] = []
+    pieces: list[list[_Call]] = []
     finish, model, name, bill = "", "", "", None
     for data in events(body):
         if data == b"[DONE]":
+            calls = _called(pieces)
+            if isinstance(calls, Malformed):
+                return calls
             return Completion(
-                text="".join(texts), refusal="".join(refusals), finish=finish, model=model, id=name, bill=bill
+                text="".join(texts),
+                refusal="".join(refusals),
+                finish=finish,
+                model=model,
+                id=name,
+                bill=bill,
+                calls=calls,
             )
         chunk = decoded(_BODIES, data, _NO_COMPLETION)
         if isinstance(chunk, Malformed):
@@ -153,7 +180,40 @@ def read_stream(body: bytes) -> Reading:
             said = _Said(content=choice.text) if choice.delta is None else choice.delta
             texts.append(_words(said.content))
             refusals.append(said.refusal or "")
+            for piece in said.tool_calls or ():
+                _collect(pieces, piece)
     return Malformed("was cut: its stream has no end mark")
+
+
+def _collect(calls: list[list[_Call]], piece: _Call) -> None:
+    """Put a piece to the call it belongs to: the one of its number, or the last one where there are no numbers."""
+    for begun in calls:
+        if piece.index is not None and begun[0].index == piece.index:
+            begun.append(piece)
+            return
+    if piece.index is None and piece.id is None and calls:
+        calls[-1].append(piece)
+    else:
+        calls.append([piece])
+
+
+def _called(calls: list[list[_Call]]) -> tuple[ToolCall, ...] | Malformed:
+    """Return whole calls from their pieces."""
+    return called(
+        ToolCall(
+            id=next((piece.id for piece in pieces if piece.id), ""),
+            name="".join([piece.function.name or "" for piece in pieces if piece.function is not None]),
+            arguments="".join([_arguments(piece.function) for piece in pieces if piece.function is not None]),
+        )
+        for pieces in calls
+    )
+
+
+def _arguments(function: _Function) -> str:
+    given = bytes(function.arguments)
+    if given.startswith(b'"'):
+        return msgspec.json.decode(given, type=str)
+    return "" if given in (b"", b"null") else given.decode()
 
 
 def _words(content: str | list[_Part] | None) -> str:

@@ -7,8 +7,11 @@ import msgspec
 
 from skillopt.backends.dialects.chat_completions import ChatCompletions, read_completion, read_stream
 from skillopt.backends.dialects.reply import Reading, is_stream
-from skillopt.domain.chat import ChatRequest, Message
+from skillopt.backends.dialects.request import bounds
+from skillopt.domain.chat import ChatRequest, Feature, Message
 from skillopt.domain.errors import RefusedError
+
+LACKS: frozenset[Feature] = frozenset({"images", "schema", "tools"})
 
 
 class TurnTemplate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -58,10 +61,13 @@ class Completions:
         self._temperature = temperature
         self._seed = seed
         self._stream = stream
+        self._bounds = bounds(f"{model}, a base model behind /completions,", LACKS, {})
         self._end = constants + b"}"
 
     def body(self, request: ChatRequest) -> bytes:
-        """Return the JSON of a request."""
+        """Return the JSON of a request; there is no way to say anything but text."""
+        if not request.is_text:
+            self._bounds.check(request)
         temperature = self._temperature if request.temperature is None else request.temperature
         seed = self._seed if request.seed is None else request.seed
         parts = [self._start, _text(self._template.written(request.messages)), b',"max_tokens":%d' % request.max_tokens]

@@ -3,11 +3,12 @@ Owns the JSON shapes; refuses to know connections, keys, money and which error a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 import msgspec
 
+from skillopt.backends.dialects.message_turns import request_fields, written_turns
 from skillopt.backends.dialects.reply import (
     UNREADABLE_EVENT,
     Bill,
@@ -15,15 +16,16 @@ from skillopt.backends.dialects.reply import (
     Malformed,
     Reading,
     bounded,
+    called,
     complains,
     complaint_of,
     decoded,
     events,
     is_stream,
 )
-from skillopt.backends.dialects.request import encoded
+from skillopt.backends.dialects.request import Bounds, encoded
 from skillopt.backends.faults import read_complaint
-from skillopt.domain.chat import ChatRequest, Finish, Message
+from skillopt.domain.chat import ChatRequest, Finish, Message, ToolCall
 
 _FINISHES: Mapping[str, Finish] = MappingProxyType(
     {
@@ -49,6 +51,9 @@ class _Usage(msgspec.Struct, gc=False):
 class _Block(msgspec.Struct, gc=False):
     type: str | None = None
     text: str | None = None
+    id: str | None = None
+    name: str | None = None
+    input: msgspec.Raw = msgspec.Raw()
 
 
 class _Body(msgspec.Struct, gc=False):
@@ -64,12 +69,15 @@ class _Body(msgspec.Struct, gc=False):
 class _Delta(msgspec.Struct, gc=False):
     type: str | None = None
     text: str | None = None
+    partial_json: str | None = None
     stop_reason: str | None = None
 
 
 class _Event(msgspec.Struct, gc=False):
     type: str | None = None
+    index: int | None = None
     message: _Body | None = None
+    content_block: _Block | None = None
     delta: _Delta | None = None
     usage: _Usage | None = None
     error: msgspec.Raw = msgspec.Raw()
@@ -97,11 +105,13 @@ class Messages:
         cache: bool = True,
         stream: bool = False,
         constants: bytes = b"",
+        bounds: Bounds = Bounds(),
     ) -> None:
         self._start = b'{"model":%b,"max_tokens":' % msgspec.json.encode(model)
         self._temperature = temperature
         self._mark = _MARK if cache else b""
         self._stream = stream
+        self._bounds = bounds
         self._end = constants + b"}"
         self._prompts: dict[str, bytes] = {}
 
@@ -109,13 +119,18 @@ class Messages:
         """Return the JSON of a request."""
         temperature = self._temperature if request.temperature is None else request.temperature
         system = "\n\n".join(message.content for message in request.messages if message.role == "system")
-        turns = b",".join([encoded(message) for message in request.messages if message.role != "system"])
+        turns = [message for message in request.messages if message.role != "system"]
+        plain = request.is_text
         parts = [self._start, b"%d" % request.max_tokens]
         if system:
             parts.append(self._system(system))
-        parts.append(b',"messages":[%b]' % turns)
+        said = b",".join([encoded(message) for message in turns]) if plain else written_turns(turns)
+        parts.append(b',"messages":[%b]' % said)
         if temperature is not None:
             parts.append(b',"temperature":%b' % msgspec.json.encode(temperature))
+        if not plain:
+            self._bounds.check(request)
+            parts.append(self._bounds.encoded(request_fields(request)))
         return b"".join((*parts, self._end))
 
     def read(self, body: bytes) -> Reading:
@@ -141,18 +156,12 @@ def read_message(body: bytes) -> Reading:
         return complaint_of(found.error)
     if found.content is None:
         return read_complaint(body) or Malformed("has no content")
-    return Completion(
-        text="".join(block.text or "" for block in found.content if block.type == "text"),
-        finish=found.stop_reason or "",
-        model=found.model or "",
-        id=found.id or "",
-        bill=_bill(found.usage, None),
-    )
+    return _completion(found, found.content, found.stop_reason or "", _bill(found.usage, None))
 
 
 def read_stream(body: bytes) -> Reading:
     """Read a streamed reply; one that does not end with message_stop was cut."""
-    texts: list[str] = []
+    blocks: dict[int | None, _Block] = {}
     begun = _Body()
     finish, written = "", None
     for data in events(body):
@@ -163,19 +172,41 @@ def read_stream(body: bytes) -> Reading:
             return complaint_of(event.error)
         begun = event.message or begun
         if event.type == "message_stop":
-            return Completion(
-                text="".join(texts),
-                finish=finish,
-                model=begun.model or "",
-                id=begun.id or "",
-                bill=_bill(begun.usage, written),
-            )
+            return _completion(begun, blocks.values(), finish, _bill(begun.usage, written))
+        if event.content_block is not None:
+            blocks[event.index] = event.content_block
         if event.delta is not None:
-            texts.append(event.delta.text or "")
+            _extend(blocks.setdefault(event.index, _Block(type="text")), event.delta)
             finish = event.delta.stop_reason or finish
         if event.type == "message_delta":
             written = event.usage
     return Malformed("was cut: its stream has no message_stop")
+
+
+def _extend(block: _Block, delta: _Delta) -> None:
+    """Put a piece of a stream to its block; arguments come as pieces of their JSON."""
+    block.text = (block.text or "") + (delta.text or "")
+    if delta.partial_json:
+        known = bytes(block.input)
+        block.input = msgspec.Raw((b"" if known == b"{}" else known) + delta.partial_json.encode())
+
+
+def _completion(said: _Body, blocks: Collection[_Block], finish: str, bill: Bill | None) -> Reading:
+    calls = called(
+        ToolCall(id=block.id or "", name=block.name or "", arguments=bytes(block.input).decode() or "{}")
+        for block in blocks
+        if block.type == "tool_use"
+    )
+    if isinstance(calls, Malformed):
+        return calls
+    return Completion(
+        text="".join([block.text or "" for block in blocks if block.type == "text"]),
+        finish=finish,
+        model=said.model or "",
+        id=said.id or "",
+        bill=bill,
+        calls=calls,
+    )
 
 
 def _bill(usage: _Usage | None, last: _Usage | None) -> Bill | None:

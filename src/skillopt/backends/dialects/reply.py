@@ -3,13 +3,13 @@ Owns the values that the dialects share; refuses to know any provider's field na
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from skillopt.backends.faults import Complaint, read_complaint
-from skillopt.domain.chat import ChatRequest, Finish
+from skillopt.domain.chat import ChatRequest, Finish, ToolCall
 
 Shape = TypeVar("Shape")
 UNREADABLE_EVENT = "has an event that cannot be read"
@@ -37,6 +37,7 @@ class Completion(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     model: str = ""
     id: str = ""
     bill: Bill | None = None
+    calls: tuple[ToolCall, ...] = ()
 
 
 class Malformed(msgspec.Struct, frozen=True):
@@ -76,6 +77,12 @@ def decoded(decoder: msgspec.json.Decoder[Shape], data: bytes, otherwise: str) -
         return decoder.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         return Malformed(f"{otherwise} ({type(error).__name__})")
+
+
+def called(calls: Iterable[ToolCall]) -> tuple[ToolCall, ...] | Malformed:
+    """Return the calls of a reply, each of which must say what is to be called."""
+    found = tuple(calls)
+    return found if all(call.name for call in found) else Malformed("has a tool call without a name")
 
 
 def is_stream(body: bytes) -> bool:

@@ -15,6 +15,7 @@ from skillopt.backends.dialects.reply import (
     Malformed,
     Reading,
     bounded,
+    called,
     complains,
     complaint_of,
     decoded,
@@ -23,7 +24,7 @@ from skillopt.backends.dialects.reply import (
 )
 from skillopt.backends.dialects.request import Names, RequestWriter
 from skillopt.backends.faults import Complaint, read_complaint
-from skillopt.domain.chat import ChatRequest, Finish
+from skillopt.domain.chat import ChatRequest, Finish, ToolCall
 
 _FINISHES: Mapping[str, Finish] = MappingProxyType(
     {
@@ -58,6 +59,9 @@ class _Part(msgspec.Struct, gc=False):
 class _Item(msgspec.Struct, gc=False):
     type: str | None = None
     content: list[_Part] | None = None
+    call_id: str | None = None
+    name: str | None = None
+    arguments: str | None = None
 
 
 class _Why(msgspec.Struct, gc=False):
@@ -116,6 +120,13 @@ def read_response(body: bytes) -> Reading:
     if found.output is None:
         return read_complaint(body) or Malformed("has no output")
     parts = [part for item in found.output if item.type == "message" for part in item.content or ()]
+    calls = called(
+        ToolCall(id=item.call_id or "", name=item.name or "", arguments=item.arguments or "")
+        for item in found.output
+        if item.type == "function_call"
+    )
+    if isinstance(calls, Malformed):
+        return calls
     return Completion(
         text="".join(part.text or "" for part in parts if part.type == "output_text"),
         refusal="".join(part.refusal or "" for part in parts if part.type == "refusal"),
@@ -123,6 +134,7 @@ def read_response(body: bytes) -> Reading:
         model=found.model or "",
         id=found.id or "",
         bill=_bill(found.usage),
+        calls=calls,
     )
 
 

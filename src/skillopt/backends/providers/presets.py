@@ -34,7 +34,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     """One provider or server. `key` is the variable in which people usually keep its key; local servers have none.
 
     `always` are fields of every request, `thinking` those that turn thinking on or off; `thinks_anyway` is how the
-    names of models begin that cannot be kept from thinking.
+    names of models begin that cannot be kept from thinking, `blind` those of models that are shown no images. Where
+    `holds_to_schemas` is not set, a JSON schema would be taken for a wish, or ignored.
     """
 
     base_url: str = ""
@@ -46,6 +47,8 @@ class Preset(msgspec.Struct, frozen=True, kw_only=True):
     always: Fields = _NOTHING
     thinking: Mapping[Thinking, Fields] = MappingProxyType({})
     thinks_anyway: str | None = None
+    blind: tuple[str, ...] = ()
+    holds_to_schemas: bool = True
 
     @property
     def addresses(self) -> tuple[str, ...]:
@@ -74,11 +77,15 @@ PRESETS: Mapping[PresetName, Preset] = MappingProxyType(
             always={"reasoning_split": True},  # thoughts apart from the answer, not in its text
             thinking={"enabled": {"thinking": {"type": "adaptive"}}, "disabled": {"thinking": {"type": "disabled"}}},
             thinks_anyway="MiniMax-M2",
+            blind=("MiniMax-M2",),
+            holds_to_schemas=False,
         ),
         "deepseek": Preset(
             base_url="https://api.deepseek.com/v1",
             key="DEEPSEEK_API_KEY",
             thinking={"enabled": {"thinking": {"type": "enabled"}}, "disabled": {"thinking": {"type": "disabled"}}},
+            blind=("deepseek-chat", "deepseek-reasoner"),
+            holds_to_schemas=False,  # it knows JSON, and no schema
         ),
         "mistral": Preset(
             base_url="https://api.mistral.ai/v1",

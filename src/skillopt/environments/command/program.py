@@ -14,7 +14,7 @@ import msgspec
 
 from skillopt.domain.errors import UsageError
 from skillopt.environments.command.settings import CommandSettings
-from skillopt.environments.home import Home
+from skillopt.environments.files.home import Home
 from skillopt.kernel.sandbox import interpreter
 
 ANSWER, TASK = "answer.txt", "task.json"

@@ -41,7 +41,8 @@ def _pairs(pairs: tuple[Pair, ...], limit: int) -> Iterator[str]:
         task = pair.task
         asked = task.input if isinstance(task.input, str) else "\n".join(turn.content for turn in task.input)
         parts = [f"## Task {number}: {_TITLES[pair.category]}" + (f" ({task.type})" if task.type else "")]
-        parts.append(shortened(asked if task.context is None else f"{task.context}\n\n{asked}", limit))
+        question = asked if task.context is None else f"{task.context}\n\n{asked}"
+        parts.append(shortened(task.noting_images(question), limit))
         if pair.category != "stable_success":
             parts += [*_answer("before", pair.before, limit), *_answer("now", pair.after, limit)]
         yield "\n\n".join(parts)

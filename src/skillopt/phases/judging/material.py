@@ -30,4 +30,5 @@ def exhibits_of(task: Task, rubric: str, references: Sequence[str]) -> list[Exhi
         task.input if isinstance(task.input, str) else "\n".join(f"{turn.role}: {turn.content}" for turn in task.input)
     )
     context = "" if task.context is None else f"{task.context}\n\n"
-    return [("task", context + asked), ("rubric", rubric), *(("right-answer", reference) for reference in references)]
+    asked = task.noting_images(context + asked)
+    return [("task", asked), ("rubric", rubric), *(("right-answer", reference) for reference in references)]

@@ -46,7 +46,7 @@ def shown_case(number: int, case: Case, shown: Shown) -> str:
     """Return a case as the optimizer sees it."""
     task, score = case.task, case.scored.score
     asked = task.input if isinstance(task.input, str) else "\n".join(turn.content for turn in task.input)
-    question = asked if task.context is None else f"{task.context}\n\n{asked}"
+    question = task.noting_images(asked if task.context is None else f"{task.context}\n\n{asked}")
     answer = case.answer if shown.trace else _last_part(case.answer)
     feedback = "" if score is None else score.feedback
     reference = " | ".join(task.references) if shown.references else ""

@@ -14,6 +14,8 @@ from skillopt.testing.server.wire import (
     Content,
     JsonObject,
     Schema,
+    Source,
+    digest_of,
     encode,
     fault_body,
     named_frame,
@@ -29,6 +31,7 @@ class _Block(msgspec.Struct, frozen=True):
     type: str = ""
     text: str = ""
     content: Content = None
+    source: Source | None = None
 
 
 class _Message(msgspec.Struct, frozen=True):
@@ -124,7 +127,8 @@ def _turns(message: _Message, speaker: Speaker) -> list[Turn]:
         return [Turn(speaker, message.content)]
     turns = [Turn("tool", text_of(block.content)) for block in message.content if block.type == "tool_result"]
     text = "".join(block.text for block in message.content)
-    return [*turns, Turn(speaker, text)] if text or not turns else turns
+    images = tuple(digest_of(block.source) for block in message.content if block.source is not None)
+    return [*turns, Turn(speaker, text, images)] if text or images or not turns else turns
 
 
 def _envelope(call: Call, request_id: str) -> dict[str, object]:

@@ -18,6 +18,7 @@ from skillopt.testing.server.wire import (
     data_frame,
     encode,
     fault_body,
+    images_of,
     pieces,
     text_of,
     tool_of,
@@ -85,7 +86,7 @@ class OpenAIChat:
             if speaker is None:
                 system.append(text_of(message.content))
             else:
-                turns.append(Turn(speaker, text_of(message.content)))
+                turns.append(Turn(speaker, text_of(message.content), images_of(message.content)))
         conversation = Conversation(
             model=asked.model,
             system="\n\n".join(system),

@@ -16,6 +16,7 @@ from skillopt.testing.server.wire import (
     JsonObject,
     Schema,
     encode,
+    images_of,
     named_frame,
     pieces,
     text_of,
@@ -80,7 +81,7 @@ class OpenAIResponses:
             if item.type.endswith("_output"):
                 turns.append(Turn("tool", text_of(item.output)))
             elif speaker is not None:
-                turns.append(Turn(speaker, text_of(item.content)))
+                turns.append(Turn(speaker, text_of(item.content), images_of(item.content)))
             elif item.type == "message":
                 system.append(text_of(item.content))
             elif item.type == "additional_tools":

@@ -3,13 +3,15 @@ Owns the dialect contract; knows neither HTTP nor brains."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Protocol
 
 import msgspec
 
-from skillopt.testing.conversation import BrainReply, Conversation, Tool
+from skillopt.testing.conversation import BrainReply, Conversation, Schema, Tool
 from skillopt.testing.faults import FAULTS, FaultKind
 from skillopt.testing.server.connection import HttpReply
 
@@ -17,11 +19,23 @@ JsonObject = Mapping[str, object]
 encode = msgspec.json.Encoder().encode
 
 
+class _Url(msgspec.Struct, frozen=True, gc=False):
+    url: str = ""
+
+
+class Source(msgspec.Struct, frozen=True, gc=False):
+    """The bytes of an image, as Anthropic has them."""
+
+    data: str = ""
+
+
 class Part(msgspec.Struct, frozen=True, gc=False):
-    """A piece of content; what is not text, such as an image, counts as empty."""
+    """A piece of content: text, or an image in a data URL or by its bytes."""
 
     type: str = ""
     text: str = ""
+    image_url: str | _Url | None = None
+    source: Source | None = None
 
 
 Content = str | list[Part] | None
@@ -34,25 +48,32 @@ def text_of(content: Content) -> str:
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
-class Schema(msgspec.Struct, frozen=True):
-    """As much of a JSON schema as a brain may look at."""
-
-    properties: JsonObject | None = None
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """Each property with its type; a type that is not one word counts as none."""
-        return {} if self.properties is None else {name: _type_of(value) for name, value in self.properties.items()}
-
-
 def tool_of(name: str, schema: Schema | None, namespace: str = "") -> Tool:
     """Return a declared tool as a brain sees it."""
     return Tool(name=name, fields={} if schema is None else schema.fields, namespace=namespace)
 
 
-def _type_of(value: object) -> str:
-    found = value.get("type") if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+def images_of(content: Content) -> tuple[str, ...]:
+    """Return the digests of the images of a content."""
+    return () if content is None or isinstance(content, str) else tuple(filter(None, map(_image, content)))
+
+
+def digest_of(source: Source) -> str:
+    """Return the digest of an image."""
+    try:
+        data = base64.b64decode(source.data)
+    except ValueError:  # no base64: whatever it is, it has a name
+        data = source.data.encode("utf-8", "surrogatepass")
+    return hashlib.sha256(data).hexdigest()
+
+
+def _image(part: Part) -> str | None:
+    if part.source is not None:
+        return digest_of(part.source)
+    if part.image_url is None:
+        return None
+    url = part.image_url if isinstance(part.image_url, str) else part.image_url.url
+    return digest_of(Source(url.partition(";base64,")[2]))
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True):

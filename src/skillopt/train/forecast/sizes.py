@@ -14,6 +14,7 @@ from skillopt.train.forecast.estimate import Size
 
 _CHARACTERS_A_TOKEN = 4
 _USUAL_ANSWER = 150  # tokens; answers to tasks are mostly short
+_USUAL_IMAGE = 1000  # tokens; a page or a screenshot, as most providers count
 _USUAL_PROPOSAL = 500  # tokens; a few edits with their reasons
 _USUAL_CHOICE = 100  # a few numbers with their reasons
 _USUAL_LESSON = 18  # a line of the skill
@@ -62,7 +63,10 @@ def _rollout(setup: Setup, environment: Environment) -> float:
     skill = setup.plan.seed_skill.rendered
     return _mean(
         [
-            sum(len(message.content) for message in environment.messages(task, skill))
+            sum(
+                len(message.content) + len(message.images) * _USUAL_IMAGE * _CHARACTERS_A_TOKEN
+                for message in environment.messages(task, skill)
+            )
             for task in setup.plan.val[:_SAMPLE]
         ]
     )

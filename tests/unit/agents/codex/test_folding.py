@@ -7,7 +7,7 @@ import pytest
 
 from skillopt.agents.codex.folding import Done, Folding, Item
 from skillopt.agents.codex.steps import Call, Step
-from skillopt.domain.transcripts import Action
+from skillopt.domain.agency.transcripts import Action
 
 RUN = "const r = await tools.exec_command({cmd: 'cat skills/SKILL.md'}); text(r)"
 

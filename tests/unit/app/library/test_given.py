@@ -10,6 +10,7 @@ from skillopt.app.project.prepare import Prepared
 from skillopt.domain.errors import UsageError
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
+from skillopt.testing.scripted import ScriptedChat
 from tests.unit.app.library.sums import SEED, ask, attempt, sums
 from tests.unit.app.projects import write_project
 
@@ -93,3 +94,27 @@ def test_a_secret_in_settings_is_refused() -> None:
     with pytest.raises(UsageError) as raised:
         prepared(attempt=model)
     assert SECRET not in str(raised.value)
+
+
+def test_images_of_rows_are_found_from_here_and_shown_to_models_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    rows = [Task(id=str(number), input=f"What is {number}?", images=("a.png",), reference="x") for number in range(3)]
+    shown = prepared(tasks=rows, attempt=ScriptedChat("echo"))
+    (*_, last) = shown.environment.messages(shown.plan.val[0], "# Skill")
+    assert [image.media_type for image in last.images] == ["image/png"]
+    called = prepared(tasks=rows)
+    assert not any(message.images for message in called.environment.messages(called.plan.val[0], "# Skill"))
+    (tmp_path / "a.png").unlink()
+    prepared(tasks=rows)
+    with pytest.raises(UsageError, match=r"Task '\d': file 'a\.png' does not exist"):
+        prepared(tasks=rows, attempt=ScriptedChat("echo"))
+
+
+def test_files_are_for_functions_and_agents_and_not_for_models() -> None:
+    rows = [Task(id=str(number), input=f"{number}?", files=("a.txt",), reference="x") for number in range(3)]
+    assert prepared(tasks=rows).plan.tasks.val
+    with pytest.raises(UsageError, match="has files, which are for agents"):
+        prepared(tasks=rows, attempt=ScriptedChat("echo"))

@@ -12,6 +12,7 @@ from skillopt.domain.errors import UsageError
 from skillopt.domain.skill import Skill
 from tests.unit.app.projects import SEED_SKILL, settings, write_project
 
+PNG = b"\x89PNG\r\n\x1a\n"
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 
 
@@ -116,13 +117,54 @@ def test_a_rubric_is_for_the_judge_and_no_longer_refused(tmp_path: Path) -> None
     assert prepare(config, environ={}).plan.tasks.judged == 1
 
 
-@pytest.mark.parametrize("field", ["files", "images"])
-def test_a_task_with_what_nothing_uses_yet_is_refused(tmp_path: Path, field: str) -> None:
-    config = write_project(tmp_path)
+def with_task(folder: Path, config: dict[str, object] | None = None, **fields: object) -> Path:
+    path = write_project(folder, config)
+    with (folder / "tasks" / "test.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "odd", "input": "What?", "reference": "a", **fields}) + "\n")
+    return path
+
+
+def test_files_are_for_agents_and_a_chat_model_is_not_given_tasks_that_need_them(tmp_path: Path) -> None:
+    config = with_task(tmp_path, files=["note.txt"])
     (tmp_path / "tasks" / "note.txt").write_text("x")
-    with (tmp_path / "tasks" / "test.jsonl").open("a") as file:
-        file.write(json.dumps({"id": "odd", "input": "What?", "reference": "a", field: ["note.txt"]}) + "\n")
-    with pytest.raises(UsageError, match=rf"Task 'odd' \(test\) has {field}, which"):
+    with pytest.raises(UsageError, match=r"Task 'odd' \(test\) has files, which are for agents") as refused:
+        prepare(config, environ={})
+    assert "into the task's context" in str(refused.value.hint)
+
+
+def test_images_are_put_and_name_the_run_by_their_content(tmp_path: Path) -> None:
+    config = with_task(tmp_path, images=["a.png"])
+    before = prepared(tmp_path / "without").digest
+    digests = []
+    for more in (b"", b"!", b""):
+        (tmp_path / "tasks" / "a.png").write_bytes(PNG + more)
+        ready = prepare(config, environ={})
+        digests.append(ready.digest)
+        (*_, last) = ready.environment.messages(ready.plan.tasks.test[-1], "# Skill")
+        assert [image.data for image in last.images] == [PNG + more]
+    assert digests[0] == digests[2] != digests[1]
+    assert before not in digests
+
+
+def test_a_missing_image_is_said_before_anything_is_asked(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"test\.jsonl line 5: file 'gone\.png' does not exist"):
+        prepare(with_task(tmp_path, images=["gone.png"]), environ={})
+
+
+@pytest.mark.parametrize(
+    ("target", "named"),
+    [
+        ({"backend": "completions", "base_url": "http://127.0.0.1:1/v1", "model": "base-1"}, "base-1"),
+        ({"backend": "openai", "preset": "deepseek", "model": "deepseek-chat"}, "deepseek-chat"),
+    ],
+)
+def test_a_target_that_is_shown_no_images_is_refused_tasks_with_them(
+    tmp_path: Path, target: dict[str, object], named: str
+) -> None:
+    models = {"target": target, "optimizer": {"backend": "scripted", "scenario": "rules"}}
+    config = with_task(tmp_path, settings(models=models), images=["a.png"])
+    (tmp_path / "tasks" / "a.png").write_bytes(PNG)
+    with pytest.raises(UsageError, match=f"The tasks have images, and models.target \\(\\w+:{named}\\) takes none"):
         prepare(config, environ={})
 
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from skillopt.backends.dialects.chat_completions import read_completion, read_stream
+from skillopt.backends.dialects.chat_turns import TURNS
 from skillopt.backends.dialects.reply import Bill, Completion, Malformed
 from skillopt.backends.dialects.request import Names, RequestWriter
 from skillopt.backends.faults import Complaint
@@ -35,7 +36,7 @@ def delta(text: str | None, finish: str | None = None, index: int = 0) -> bytes:
 
 
 def test_a_request_is_these_bytes() -> None:
-    writer = RequestWriter("m-1", Names())
+    writer = RequestWriter("m-1", Names(), TURNS)
     assert (
         writer.body(REQUEST, temperature=None, seed=None)
         == (
@@ -58,19 +59,19 @@ def test_a_request_speaks_before_the_settings(
     own: dict[str, float], temperature: float | None, seed: int | None, end: bytes
 ) -> None:
     request = msgspec.structs.replace(REQUEST, **own)
-    written = RequestWriter("m-1", Names()).body(request, temperature=temperature, seed=seed)
+    written = RequestWriter("m-1", Names(), TURNS).body(request, temperature=temperature, seed=seed)
     assert written.endswith(end)
 
 
 def test_constants_come_last() -> None:
-    writer = RequestWriter('m"1', Names(limit="max_completion_tokens"), constants=b',"top_p":0.5')
+    writer = RequestWriter('m"1', Names(limit="max_completion_tokens"), TURNS, constants=b',"top_p":0.5')
     written = writer.body(REQUEST, temperature=None, seed=None)
     assert written.startswith(b'{"model":"m\\"1",')
     assert written.endswith(b'],"max_completion_tokens":16,"top_p":0.5}')
 
 
 def test_kept_prompts_never_answer_for_another() -> None:
-    writer = RequestWriter("m-1", Names())
+    writer = RequestWriter("m-1", Names(), TURNS)
     prompts = [f"Skill {number % 20}." for number in range(100)]
     for prompt in prompts:
         request = ChatRequest(messages=(Message("system", prompt), Message("user", "x")), max_tokens=1)
@@ -79,7 +80,7 @@ def test_kept_prompts_never_answer_for_another() -> None:
 
 
 def test_the_same_text_in_another_role_stays_in_its_role() -> None:
-    writer = RequestWriter("m-1", Names())
+    writer = RequestWriter("m-1", Names(), TURNS)
     request = ChatRequest(
         messages=(Message("system", "x"), Message("user", "x"), Message("assistant", "x")), max_tokens=1
     )
@@ -92,7 +93,7 @@ def test_the_same_text_in_another_role_stays_in_its_role() -> None:
 def test_half_a_character_is_refused(role: Role) -> None:
     request = msgspec.structs.replace(REQUEST, messages=(Message(role, "\ud83d"),))
     with pytest.raises(RefusedError, match="lone surrogate"):
-        RequestWriter("m-1", Names()).body(request, temperature=None, seed=None)
+        RequestWriter("m-1", Names(), TURNS).body(request, temperature=None, seed=None)
 
 
 def test_a_reply_is_read() -> None:

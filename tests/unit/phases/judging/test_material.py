@@ -48,3 +48,9 @@ def test_a_judge_is_shown_the_task_the_rubric_and_right_answers() -> None:
 def test_a_conversation_is_shown_turn_by_turn() -> None:
     task = Task(id="a", input=(Message("user", "Hi."), Message("assistant", "Hello."), Message("user", "And?")))
     assert exhibits_of(task, "r", ())[0] == ("task", "user: Hi.\nassistant: Hello.\nuser: And?")
+
+
+def test_a_judge_is_told_of_images_it_is_not_shown() -> None:
+    task = Task(id="a", input="What is it?", images=("a.png", "b.png"))
+    told = "What is it?\n\n[2 images go with this task, not shown here.]"
+    assert exhibits_of(task, "r", ())[0] == ("task", told)

@@ -73,3 +73,9 @@ def test_what_was_said_after_an_answer_comes_last_and_takes_a_quarter_at_most() 
     assert shown.startswith("# Task 1\n\nQ\n\n## Answer\n\nA\n\n" + heading)
     assert shown.endswith("Better.")
     assert len(shown) < 200 + len(heading)
+
+
+def test_images_are_told_of() -> None:
+    task = Task(id="t", input="Q", images=("a.png",), reference="R")
+    shown = shown_case(1, Case(task, "A", Scored(task_id="t", score=Score(hard=0, soft=0))), SHOWN)
+    assert shown == "# Task 1\n\nQ\n\n[1 image goes with this task, not shown here.]\n\n## Answer\n\nA"

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from skillopt.domain.chat import Image, Message
+from skillopt.domain.tasks import Task
 from skillopt.domain.usage import Usage
 from skillopt.environments.dataset import Dataset, DatasetSettings
 from skillopt.kernel.work import STAGES
@@ -26,3 +28,13 @@ def test_what_was_not_seen_is_read_off_the_prompts() -> None:
     assert found["reflect"].most_written == 4000
     assert found.keys() == set(STAGES)
     assert found["slow_update"].lesson == 2 * found["rollout"].lesson > 0
+
+
+def test_an_image_is_read_too() -> None:
+    class Gallery(Dataset):
+        def messages(self, task: Task, rendered_skill: str) -> tuple[Message, ...]:
+            image = Image(media_type="image/png", digest="d", fetch=lambda: b"")
+            return (*super().messages(task, rendered_skill)[:-1], Message("user", "x" * 40, (image, image)))
+
+    gallery = Gallery(DatasetSettings(path="."), setup().plan.tasks)
+    assert sizes(setup(), gallery, {}, LONGEST)["rollout"].read == (len("# Skill") + 40) / 4 + 2000

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from skillopt.environments.home import Home
+from skillopt.environments.files.home import Home
 
 
 @pytest.mark.parametrize(
