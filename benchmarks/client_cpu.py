@@ -23,6 +23,7 @@ from skillopt.kernel.memory import MemoryJournal, MemoryShelf
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Asker
+from skillopt.phases.attempts import Prompted
 from skillopt.phases.rollout import Rollouts
 from skillopt.store.sqlite import SqliteJournal
 
@@ -122,9 +123,9 @@ def _do_all(ready: Prepared, opened: Callable[[Path], Journal]) -> Cost:
             scrub=ready.scrub,
         )
         run = Run(terms, Observers(()))
+        asker = Asker(verb="rollout", role="target", chat=chat, max_tokens=4096)
         works = Rollouts(
-            asker=Asker(verb="rollout", role="target", chat=chat, max_tokens=4096),
-            environment=ready.environment,
+            attempts=Prompted(asker=asker, environment=ready.environment),
             skill=ready.plan.seed_skill,
             tasks=ready.plan.val,
         )
