@@ -62,6 +62,9 @@ class RunFolder:
         self._write_skill(f"skills/skill_v{number:04d}.md", ended.skill_digest)
         rows = b"".join(msgspec.json.encode(msgspec.to_builtins(row)) + b"\n" for row in step.rows)
         self._bytes(f"{folder}/rollouts.jsonl", rows)
+        if step.works:
+            works = b"".join(msgspec.json.encode(msgspec.to_builtins(work)) + b"\n" for work in step.works)
+            self._bytes(f"{folder}/agents.jsonl", works)
         self._data(f"{folder}/patches.json", [patch for patch in step.patches if patch.stage == "reflect"])
         self._data(f"{folder}/merged_patch.json", step.merged)
         self._data(f"{folder}/ranked_edits.json", step.ranked)

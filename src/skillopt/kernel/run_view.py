@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
+from skillopt.domain.agency.conduct import Conduct
 from skillopt.domain.judging import Agreement
 from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
@@ -33,6 +34,7 @@ from skillopt.kernel.events import (
     StepBegan,
     StepEnded,
     TaskScore,
+    WorkFact,
 )
 
 
@@ -52,6 +54,7 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     notes: NotesTaken | None = None
     ended: StepEnded | None = None
     usage: dict[str, Usage] = {}
+    works: tuple[WorkFact, ...] = ()
 
     def owns(self, label: str) -> bool:
         """Say whether a candidate of this name is the step's own; its reminders may be measured under another."""
@@ -131,6 +134,7 @@ class RunView(msgspec.Struct, frozen=True, kw_only=True):
     stages: dict[str, Usage] = {}
     failures: dict[str, int] = {}
     judged: Agreement | None = None
+    conduct: Conduct | None = None
     compared: tuple[PairsCompared, ...] = ()
     phase: PhaseBegan | None = None
     search: SearchView = SearchView()

@@ -10,6 +10,7 @@ import msgspec
 
 from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
+    AgentsWorked,
     AnswersJudged,
     BatchGraded,
     BudgetDecided,
@@ -87,7 +88,7 @@ def fold(view: RunView, event: Event) -> RunView:
             return replace(view, phase=event)
         case PhaseEnded():
             return _phase_ended(view, event)
-        case Measured() | AnswersJudged() | PairsCompared():
+        case Measured() | AnswersJudged() | AgentsWorked() | PairsCompared():
             return _measured(view, event)
         case StepBegan():
             return replace(view, steps=(*view.steps, StepView(began=event, parent=_parent(view, event))))
@@ -122,7 +123,9 @@ def _phase_ended(view: RunView, event: PhaseEnded) -> RunView:
     return _in_step(counted, msgspec.structs.replace(step, usage=_plus(step.usage, event.verb, event.usage)))
 
 
-def _measured(view: RunView, event: Measured | AnswersJudged | PairsCompared) -> RunView:
+def _measured(view: RunView, event: Measured | AnswersJudged | AgentsWorked | PairsCompared) -> RunView:
+    if isinstance(event, AgentsWorked):
+        return _worked(view, event)
     if isinstance(event, PairsCompared):
         return msgspec.structs.replace(view, compared=(*view.compared, event))
     if isinstance(event, AnswersJudged):
@@ -133,6 +136,15 @@ def _measured(view: RunView, event: Measured | AnswersJudged | PairsCompared) ->
         return _in_epoch(seen, msgspec.structs.replace(_epoch(view), measured=event)) if _looks_back(view) else seen
     step = view.steps[-1]
     return _in_step(seen, msgspec.structs.replace(step, measured=event)) if step.owns(event.label) else seen
+
+
+def _worked(view: RunView, event: AgentsWorked) -> RunView:
+    found = event.conduct if view.conduct is None else view.conduct + event.conduct
+    seen = msgspec.structs.replace(view, conduct=found)
+    if not event.works or _between_steps(view):
+        return seen
+    step = view.steps[-1]
+    return _in_step(seen, msgspec.structs.replace(step, works=(*step.works, *event.works)))
 
 
 def _told(view: RunView, event: Warned | PassagesTried | PruneDecided | FrontierStood | FrontierMerged) -> RunView:

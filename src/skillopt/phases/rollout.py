@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
+from skillopt.domain.agency.conduct import conduct_of
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
+from skillopt.kernel.events import AgentsWorked, WorkFact
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Work
 from skillopt.phases.attempts import Attempts
@@ -66,3 +68,23 @@ async def rollout(
         )
         for (task, trial), outcome in zip(whose, outcomes, strict=True)
     )
+
+
+def agents_worked(phase: str, rollouts: Sequence[Rollout], *, each: bool) -> AgentsWorked | None:
+    """Return how agents went about these rollouts, and if wanted each of them; None where no agent was sent."""
+    told = [(rollout, rollout.transcript) for rollout in rollouts if isinstance(rollout, Answered)]
+    done = [(answered, transcript) for answered, transcript in told if transcript is not None]
+    if not done:
+        return None
+    works = tuple(
+        WorkFact(
+            task_id=answered.task_id,
+            trial=answered.trial,
+            summary=transcript.summary(),
+            steps=transcript.account(),
+            files=tuple(file.told for file in transcript.files),
+        )
+        for answered, transcript in done
+    )
+    conduct = conduct_of(transcript for _, transcript in done)
+    return AgentsWorked(path=phase, conduct=conduct, works=works if each else ())

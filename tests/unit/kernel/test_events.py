@@ -5,9 +5,11 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
+from skillopt.domain.agency.conduct import Conduct
 from skillopt.domain.judging import Agreement
 from skillopt.domain.usage import Usage
 from skillopt.kernel.events import (
+    AgentsWorked,
     AnswersJudged,
     BatchGraded,
     BudgetDecided,
@@ -40,6 +42,7 @@ from skillopt.kernel.events import (
     StepEnded,
     TaskScore,
     Warned,
+    WorkFact,
 )
 from skillopt.kernel.view import RunView, fold
 
@@ -101,6 +104,11 @@ EXAMPLES: dict[type[Any], Event] = {
     ),
     PairsCompared: PairsCompared(origin="step_0001", new=3, old=0, neither=2, swayed=1, failed=0),
     AnswersJudged: AnswersJudged(path="p/judge", agreement=Agreement(answers=3, compared=2, disagreed=0.5)),
+    AgentsWorked: AgentsWorked(
+        path="step_0001/rollout",
+        conduct=Conduct(runs=1, opened=1),
+        works=(WorkFact(task_id="t", trial=0, summary="agent: x", steps="1. said: so", files=("a.txt (1 bytes)",)),),
+    ),
     CandidateBisected: CandidateBisected(
         origin="step_0001", kept="step_0001a", tried=("step_0001a", "step_0001b"), made=MADE
     ),

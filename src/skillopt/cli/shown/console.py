@@ -12,6 +12,7 @@ from skillopt.cli.output import is_terminal, strip_controls, wants_colour
 from skillopt.cli.shown.picture import Picture
 from skillopt.domain.usage import Caps
 from skillopt.kernel.events import (
+    AgentsWorked,
     AttemptFailed,
     EpochEnded,
     Event,
@@ -80,6 +81,7 @@ class PlainConsole:
             RunBegan: _run_began,
             StepBegan: self._step_began,
             PhaseEnded: _phase_ended,
+            AgentsWorked: _agents_worked,
             Measured: _measured,
             GateDecided: _gate_decided,
             StepEnded: self._step_ended,
@@ -279,6 +281,11 @@ def _gate_decided(fact: GateDecided) -> str:
 
 def _notes_taken(fact: NotesTaken) -> str:
     return f"reminders: {len(fact.added)} new, {fact.total} in all"
+
+
+def _agents_worked(fact: AgentsWorked) -> str | None:
+    known = fact.conduct.opened + fact.conduct.unopened
+    return f"{fact.path}: agents read the skill in {fact.conduct.opened} of {known} runs" if known else None
 
 
 def _epoch_ended(fact: EpochEnded) -> str:

@@ -3,10 +3,11 @@
 Owns the event union and the live signals; refuses to know who watches. Times are kept beside events, never in them.
 """
 
-from skillopt.kernel.events.facts import EditFact, GateEvidence, Mean, PatternFact, TaskScore
+from skillopt.kernel.events.facts import EditFact, GateEvidence, Mean, PatternFact, TaskScore, WorkFact
 from skillopt.kernel.events.of_epoch import EpochCompared, EpochEnded, MetaSkillWritten, PairFact, SlowUpdated
 from skillopt.kernel.events.of_prune import PassagesTried, PruneDecided
 from skillopt.kernel.events.of_run import (
+    AgentsWorked,
     AnswersJudged,
     Measured,
     PhaseBegan,
@@ -37,6 +38,7 @@ Event = (
     | PhaseBegan
     | PhaseEnded
     | AnswersJudged
+    | AgentsWorked
     | Measured
     | FrontierStood
     | StepBegan
@@ -61,6 +63,7 @@ Event = (
 )
 
 __all__ = [
+    "AgentsWorked",
     "AnswersJudged",
     "AttemptFailed",
     "BatchGraded",
@@ -99,4 +102,5 @@ __all__ = [
     "TaskScore",
     "UnitSettled",
     "Warned",
+    "WorkFact",
 ]

@@ -32,6 +32,16 @@ class Mean(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     high: float | None = None
 
 
+class WorkFact(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What an agent did for one trial: in short, step by step, and which files it left."""
+
+    task_id: str
+    trial: int
+    summary: str
+    steps: str
+    files: tuple[str, ...]
+
+
 class PatternFact(msgspec.Struct, frozen=True, kw_only=True):
     """What a reflection saw several tasks of its minibatch have in common; `count` is its word for how many."""
 

@@ -3,9 +3,10 @@ Owns these events; refuses to know steps."""
 
 from __future__ import annotations
 
+from skillopt.domain.agency.conduct import Conduct
 from skillopt.domain.judging import Agreement
 from skillopt.domain.usage import Usage
-from skillopt.kernel.events.facts import Fact, Mean, TaskScore
+from skillopt.kernel.events.facts import Fact, Mean, TaskScore, WorkFact
 
 
 class RunBegan(Fact, frozen=True, kw_only=True, tag="run_began"):
@@ -69,6 +70,14 @@ class AnswersJudged(Fact, frozen=True, kw_only=True, tag="answers_judged"):
 
     path: str
     agreement: Agreement
+
+
+class AgentsWorked(Fact, frozen=True, kw_only=True, tag="agents_worked"):
+    """Agents did the errands of this phase: how they went about them; of train tasks also each by itself."""
+
+    path: str
+    conduct: Conduct
+    works: tuple[WorkFact, ...] = ()
 
 
 class Warned(Fact, frozen=True, kw_only=True, tag="warned"):

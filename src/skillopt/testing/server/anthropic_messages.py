@@ -6,14 +6,13 @@ from types import MappingProxyType
 
 import msgspec
 
-from skillopt.testing.conversation import BrainReply, Conversation, Speaker, Turn
+from skillopt.testing.conversation import BrainReply, Conversation, Schema, Speaker, Turn
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.server.connection import HttpReply
 from skillopt.testing.server.wire import (
     Call,
     Content,
     JsonObject,
-    Schema,
     Source,
     digest_of,
     encode,

@@ -7,14 +7,13 @@ from types import MappingProxyType
 
 import msgspec
 
-from skillopt.testing.conversation import BrainReply, Conversation, Speaker, Tool, Turn
+from skillopt.testing.conversation import BrainReply, Conversation, Schema, Speaker, Tool, Turn
 from skillopt.testing.faults import FAULTS, FaultKind
 from skillopt.testing.server.connection import HttpReply
 from skillopt.testing.server.wire import (
     Call,
     Content,
     JsonObject,
-    Schema,
     encode,
     images_of,
     named_frame,

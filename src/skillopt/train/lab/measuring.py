@@ -18,9 +18,11 @@ from skillopt.phases.feedback import Lesson, taught
 from skillopt.phases.grade import Grading, facts_of, grade, judging, mean_of, means_by_type
 from skillopt.phases.judging.marking import Judge
 from skillopt.phases.reflect import Graded
-from skillopt.phases.rollout import Rollouts, rollout
+from skillopt.phases.rollout import Rollouts, agents_worked, rollout
 from skillopt.train.lab.parts import Parts, Teller
 from skillopt.train.plan import Plan
+
+_TRAINING = "rollout"
 
 
 class Measuring:
@@ -77,7 +79,7 @@ class Measuring:
             )
         )
         tasks = plan.tasks_of(step)
-        rollouts, board = await self._graded("rollout", skill, tasks, (0,))
+        rollouts, board = await self._graded(_TRAINING, skill, tasks, (0,))
         if self._coach is not None:
             lesson = Lesson(
                 asker=self._target, environment=self._environment, coach=self._coach, skill=skill, tasks=tasks
@@ -123,6 +125,9 @@ class Measuring:
         self, phase: str, works: Sequence[Work], whose: Sequence[tuple[Task, int]]
     ) -> tuple[tuple[Rollout, ...], Scoreboard]:
         rollouts = await rollout(self._run, phase, works, whose)
+        worked = agents_worked(phase, rollouts, each=phase == _TRAINING)
+        if worked is not None:
+            self._run.emit(worked)
         grades = await grade(self._run, phase, self._grading, [task for task, _ in whose], rollouts)
         if grades.agreement is not None:
             self._run.emit(AnswersJudged(path=judging(phase), agreement=grades.agreement))

@@ -10,6 +10,7 @@ from functools import cache
 from skillopt.domain.errors import InternalError
 from skillopt.kernel.view import RunView
 from skillopt.train.history import StepRecord, history
+from skillopt.train.pages.agents import worked
 from skillopt.train.pages.changes import accepted_changes, flips, untaken_edits, whole_change
 from skillopt.train.pages.chart import WORDS, Point, curve_of, drawn, legend, mark, shape_of, shapes, whisker
 from skillopt.train.pages.epochs import epochs
@@ -67,6 +68,8 @@ def _sections(view: RunView, summary: Summary) -> Iterator[tuple[str, Iterable[H
     yield "Accepted changes", (accepted_changes(view),)
     yield "Flipped tasks", (flips(baseline, best),)
     yield "Edits not taken", (untaken_edits(view),)
+    if view.conduct is not None:
+        yield "Agents", worked(view.conduct)
     if view.judged is not None:
         yield "Judge", judged(view.judged, view.compared)
     yield "Cost", _costs(view, summary)
