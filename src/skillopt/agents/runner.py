@@ -46,6 +46,7 @@ class CliAgent:
         """Who answers, and everything of the settings that may change what it answers."""
         told = msgspec.to_builtins(self._settings)
         kept = {name: value for name, value in told.items() if name not in _DECIDES_NOTHING}
+        kept["data_dirs"] = sorted(self._settings.data_dirs)  # what they hold is the environment's to say
         return self._team.identity(msgspec.json.encode(kept, order="deterministic").decode())
 
     def worst(self, errand: Errand) -> Usage:

@@ -20,7 +20,6 @@ from skillopt.backends.function import FunctionSettings
 from skillopt.backends.handoff import HandoffSettings
 from skillopt.backends.openai_chat import OpenAISettings
 from skillopt.backends.settings import StageSettings, check_stages
-from skillopt.domain.chat import Image
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
 from skillopt.environments.dataset import DatasetSettings
@@ -205,11 +204,11 @@ def plan_bytes(
     prompts: Prompts = Prompts(),
     *,
     program: str | None = None,
-    images: Mapping[str, Image] = MappingProxyType({}),
+    contents: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
     """Return what names a run: all that decides what it asks. Paths, keys and limits do not; contents do.
 
-    The digest of the program that grades stands for its files, and one over all images for theirs.
+    The digest of the program that grades stands for its files, and one over the `contents` of whatever tasks name.
     """
     settings = msgspec.to_builtins(config)
     for section in _NO_PART_OF_A_PLAN:
@@ -222,11 +221,11 @@ def plan_bytes(
     del settings["environment"]["allow_paths"]
     for key in _AGENT_DECIDES_NOTHING:
         del settings["agent"][key]
+    settings["agent"]["data_dirs"] = sorted(config.agent.data_dirs)
     if config.environment.kind == "dataset":
         del settings["agent"]
-    if images:
-        shown = sorted((name, image.digest) for name, image in images.items())
-        settings["environment"]["images"] = hashlib.sha256(msgspec.json.encode(shown)).hexdigest()
+    if contents:
+        settings["environment"]["contents"] = hashlib.sha256(msgspec.json.encode(sorted(contents.items()))).hexdigest()
     if program is not None:
         settings["environment"]["command"]["files"] = program
     for model in settings["models"].values():

@@ -21,7 +21,7 @@ _MARKS = {True: "ok  ", False: "FAIL", None: "note"}
 @click.option("--json", "as_json", is_flag=True, help="Answer with one JSON object on one line.")
 def command(config: Path | None, *, call: bool, fix_markers: bool, as_json: bool) -> int:
     """Check this machine, the models and the configuration. Only --fix-markers changes a file."""
-    from skillopt.app.doctor import examine
+    from skillopt.app.checkup.doctor import examine
     from skillopt.app.environ import variables
 
     if fix_markers:

@@ -110,7 +110,8 @@ def prepared_from(given: Given, *, trains: bool) -> Prepared:
         stop=config.stop,
         test=config.test,
     )
-    record = _plan_record(given, own, plan_bytes(config, skill, tasks, prompts, images=shown))
+    contents = {name: image.digest for name, image in shown.items()}
+    record = _plan_record(given, own, plan_bytes(config, skill, tasks, prompts, contents=contents))
     root = Path.cwd()
     return Prepared(
         config=config,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from skillopt.agents.settings import AgentSettings
 from skillopt.app.config import CliModel, Config
@@ -17,15 +18,23 @@ from skillopt.kernel.plugins.members import Members
 from skillopt.kernel.ports import Environment
 
 
-def sent_environment(config: Config, root: Path, dataset: Dataset) -> tuple[Environment, Members]:
-    """Return the environment of these tasks, and what it brings besides what each must."""
+class Surroundings(NamedTuple):
+    """An environment, what it brings besides what each must, and the digests of the files its tasks name."""
+
+    environment: Environment
+    members: Members
+    contents: dict[str, str]
+
+
+def surroundings(config: Config, root: Path, dataset: Dataset) -> Surroundings:
+    """Return the environment of these tasks."""
     if config.environment.kind == "dataset":
         if config.agent != AgentSettings():
             raise UsageError(
                 "The section agent says how an agent works, and environment.kind is dataset: nobody would read it.",
                 hint="Set environment.kind: agent, or take the section away.",
             )
-        return dataset, Members()
+        return Surroundings(dataset, Members(), {name: image.digest for name, image in dataset.images.items()})
     target = config.models.target
     if not isinstance(target, CliModel):
         raise UsageError(
@@ -34,8 +43,9 @@ def sent_environment(config: Config, root: Path, dataset: Dataset) -> tuple[Envi
         )
     path = (root / config.environment.path).resolve()
     _refuse_data_with_answers(config.agent, root, path)
-    environment = AgentDataset.of(dataset, path if path.is_dir() else path.parent)
-    return environment, Members(errands=environment)
+    data = {name: (root / place).resolve() for name, place in config.agent.data_dirs.items()}
+    environment = AgentDataset.of(dataset, path if path.is_dir() else path.parent, data)
+    return Surroundings(environment, Members(errands=environment), environment.contents)
 
 
 def asked_of(settings: AgentSettings, root: Path) -> tuple[Asked, ...]:

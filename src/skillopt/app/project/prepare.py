@@ -12,7 +12,7 @@ import msgspec
 
 from skillopt.app.config import Config, plan_bytes
 from skillopt.app.models import references, refuse_unseen
-from skillopt.app.project.errands import asked_of, sent_environment
+from skillopt.app.project.errands import asked_of, surroundings
 from skillopt.app.project.prompts import read_prompts
 from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.project.skills import read_skill
@@ -99,15 +99,15 @@ def prepare(
     prompts = read_prompts(root, config.prompts, scrub)
     command = config.environment.command
     program = None if command is None else read_program(command, root, root / config.environment.path)
-    environment, members = sent_environment(config, root, Dataset(config.environment, tasks, dataset.images))
+    around = surroundings(config, root, Dataset(config.environment, tasks, dataset.images))
     digest = None if program is None else program.digest
-    record = plan_bytes(config, skill, tasks, prompts, program=digest, images=dataset.images)
+    record = plan_bytes(config, skill, tasks, prompts, program=digest, contents=around.contents)
     return Prepared(
         config=config,
         root=root,
         workspace=root / WORKSPACE if workspace is None else workspace.resolve(),
-        environment=environment,
-        members=members,
+        environment=around.environment,
+        members=around.members,
         scrub=scrub,
         prompts=prompts,
         plan=plan,

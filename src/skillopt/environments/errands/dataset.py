@@ -4,7 +4,7 @@ Owns what an agent is sent with and which tools it has called; refuses to know f
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -25,21 +25,31 @@ _WHO = {"system": "Instructions", "user": "They said", "assistant": "You said"}
 
 
 class AgentDataset:
-    """A dataset whose tasks agents are sent to do; what only a prompt needs, the dataset itself still does."""
+    """A dataset whose tasks agents are sent to do; what only a prompt needs, the dataset itself still does.
 
-    def __init__(self, dataset: Dataset, files: dict[str, Attachment]) -> None:
+    `data` are the digests of the folders that every agent may read, by the names it knows them by.
+    """
+
+    def __init__(self, dataset: Dataset, files: Mapping[str, Attachment], data: Mapping[str, str]) -> None:
         self._dataset = dataset
         self._files = files
+        self._data = dict(sorted(data.items()))
 
     @classmethod
-    def of(cls, dataset: Dataset, home: Path) -> AgentDataset:
-        """Return the environment of a dataset whose files lie in `home`, with the digest of each that a task names."""
-        return cls(dataset, _attached(dataset.tasks, home))
+    def of(cls, dataset: Dataset, home: Path, data: Mapping[str, Path]) -> AgentDataset:
+        """Return the environment of a dataset whose files lie in `home`, and of these folders; each is read once."""
+        return cls(dataset, _attached(dataset.tasks, home), {name: _tree(folder) for name, folder in data.items()})
 
     @property
     def version(self) -> str:
-        """Changes when the same task would be sent or put differently."""
-        return f"{self._dataset.version} {ERRAND_VERSION}"
+        """Changes when the same task would be sent or put differently, or other data would be found."""
+        data = [f"{name}:{digest}" for name, digest in self._data.items()]
+        return " ".join((self._dataset.version, ERRAND_VERSION, *data))
+
+    @property
+    def contents(self) -> dict[str, str]:
+        """The digest of every file and folder that agents may find, by its name."""
+        return {name: file.digest for name, file in self._files.items()} | self._data
 
     @property
     def tasks(self) -> TaskSet:
@@ -83,6 +93,16 @@ def _instruction(messages: Sequence[Message]) -> str:
     if len(messages) == 1:
         return messages[0].content
     return "\n\n".join(f"## {_WHO[message.role]}\n\n{message.content}" for message in messages)
+
+
+def _tree(folder: Path) -> str:
+    """Return the digest of a folder: the names and the contents of its files, in order."""
+    found = hashlib.sha256()
+    for path in sorted(each for each in folder.rglob("*") if each.is_file()):
+        with path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+        found.update(f"{path.relative_to(folder).as_posix()}\0{digest}\n".encode())
+    return found.hexdigest()
 
 
 def _attached(tasks: TaskSet, home: Path) -> dict[str, Attachment]:

@@ -7,11 +7,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import msgspec
-
-from skillopt.app.config import Model, UseRole, WiredModel
+from skillopt.app.checkup.agents import agent_at_work, programs_here
+from skillopt.app.checkup.finding import Finding
+from skillopt.app.config import CliModel, Model, UseRole, WiredModel
 from skillopt.app.environ import resolve_reference
 from skillopt.app.models import key_references, make_chat
+from skillopt.app.programs.teams import Programs, find_programs
 from skillopt.app.project.prepare import Prepared, prepare
 from skillopt.app.project.secrets import scrubber
 from skillopt.app.project.trust import Asked, described
@@ -27,19 +28,12 @@ _OLDEST = (3, 11)
 _NAMED = 3
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """What one check found: `ok` is None for something that was not checked."""
-
-    check: str
-    ok: bool | None
-    says: str
-
-
 async def examine(config: Path | None, *, environ: Mapping[str, str], call: bool) -> tuple[Finding, ...]:
     """Return what was found; with `call`, each model is asked one tiny question, which may cost a little."""
     version = ".".join(str(part) for part in sys.version_info[:3])
     findings = [Finding(check="python", ok=sys.version_info >= _OLDEST, says=version), await _sandbox()]
     if config is None:
+        findings += await programs_here(environ)
         findings.append(Finding(check="config", ok=None, says="none given: skillopt doctor CONFIG checks one"))
         return tuple(findings)
     prepared = _tried(findings, "config", lambda: prepare(config, environ=environ))
@@ -58,8 +52,11 @@ async def examine(config: Path | None, *, environ: Mapping[str, str], call: bool
     findings += _command(prepared, findings[1])
     if not isinstance(models.judge, UseRole):
         asked["judge"] = models.judge
+    sent = await agent_at_work(prepared, environ=environ, call=call)
+    if sent:
+        del asked["target"]
     findings += [await _model(prepared, role, model, call=call) for role, model in asked.items()]
-    return tuple(findings)
+    return (*findings, *sent)
 
 
 async def _sandbox() -> Finding:
@@ -105,7 +102,8 @@ async def _model(prepared: Prepared, role: str, model: Model, *, call: bool) -> 
     """Make a role's model, look whether its keys are there, and with `call` ask it one word."""
     check = f"models.{role}"
     try:
-        chat = make_chat(role, model, Caps(), prepared.root)
+        programs = await find_programs(prepared.config, prepared.root) if isinstance(model, CliModel) else Programs()
+        chat = make_chat(role, model, Caps(), prepared.root, programs)
         if isinstance(model, WiredModel):
             for reference in key_references(model):
                 resolve_reference(reference)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skillopt.app.doctor import Finding, examine
+from skillopt.app.checkup.doctor import examine
+from skillopt.app.checkup.finding import Finding
 from skillopt.testing.server.embedded import ThreadedServer, serve_in_thread
 from tests.unit.app.projects import over_http, settings, write_project
 

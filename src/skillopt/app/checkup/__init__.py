@@ -1,0 +1,1 @@
+"""Looking a machine and a configuration over before anything is spent."""
