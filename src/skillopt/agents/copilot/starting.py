@@ -43,6 +43,7 @@ def _refuse(job: Job) -> None:
         "thinking_tokens": agent.thinking_tokens is not None,
         "profile": agent.profile is not None,
         "web_search": agent.web_search,
+        "mode": agent.mode == "sdk",
     }
     key = next((name for name, wanted in refused.items() if wanted), None)
     if key is not None:
@@ -91,17 +92,17 @@ def _permissions(agent: AgentSettings) -> tuple[str, ...]:
     lists: with none it still runs what only reads, which it knows by the command.
     """
     rights: tuple[str, ...] = ()
+    confined = agent.sandbox != "none"
     if agent.files == "read":
-        rights = ("--deny-tool=write",)
+        rights = ("--deny-tool=write", *(("--allow-tool=shell",) if confined else ()))
     elif agent.permission != "manual":
-        confined = agent.sandbox != "none"
         rights = ("--allow-tool=write", "--allow-tool=shell")
         if confined or agent.permission == "allow-all-tools":
             rights = ("--allow-all-tools", "--allow-all-paths") if confined else ("--allow-all-tools",)
     if agent.network:
         return (*rights, "--allow-all-urls")
     # confined there is no network to deny, and a command that merely names an address need not fail
-    return rights if agent.sandbox != "none" else (*rights, "--deny-tool=url")
+    return rights if confined else (*rights, "--deny-tool=url")
 
 
 def _environment(job: Job) -> dict[str, str]:

@@ -50,6 +50,7 @@ def _refuse(job: Job) -> None:
             "agent.profile": agent.profile is not None,
             "agent.thinking_tokens": agent.thinking_tokens is not None,
             "agent.web_search": agent.web_search,
+            "agent.mode: sdk": agent.mode == "sdk",
         }
     key = next((name for name, wanted in refused.items() if wanted), None)
     if key is not None:

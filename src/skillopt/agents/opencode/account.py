@@ -19,6 +19,11 @@ from skillopt.kernel.process import Finished
 _READERS = frozenset({"bash", "read"})
 _REFUSALS = ("rejected permission", "specified a rule which prevents")
 _LAST = "stop"
+_SEARCHLESS = "ripgrep execution failed"
+
+_NEEDS = (
+    "OpenCode opens skills and searches with the program rg, and found none: install ripgrep, so that it is on PATH."
+)
 
 
 class Arguments(msgspec.Struct, frozen=True, rename={"file_path": "filePath"}):
@@ -125,6 +130,8 @@ def problem(run: Ran, finished: Finished, log: str) -> Problem | None:
         return _told(next((each for each in run.faults if each.data.status_code is not None), run.faults[0]))
     if finished.timed_out or finished.exit_code != 0:
         return _ended(finished, log)
+    if any(call.error == _SEARCHLESS for call in run.calls.values()):
+        return Problem(cause="crashed", message=_NEEDS)
     if run.reason == "length":
         return Problem(cause="refused", message="The model's answer stopped at its output limit.")
     if not run.reason:

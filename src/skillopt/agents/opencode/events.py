@@ -115,7 +115,10 @@ _FAULT = msgspec.json.Decoder(Fault)
 
 def fault(event: Event) -> Fault:
     """Return the error an event tells of; one of another shape keeps its own words."""
-    return decoded(event.error, _FAULT) or Fault(data=Detail(message=bytes(event.error).decode(errors="replace")))
+    told = decoded(event.error, _FAULT)
+    if told is not None and (told.name or told.data.message):
+        return told
+    return Fault(data=Detail(message=bytes(event.error).decode(errors="replace")))
 
 
 def logged(home: Path) -> str:

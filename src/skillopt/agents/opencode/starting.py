@@ -3,8 +3,6 @@ Owns what each key means for it, and the refusal of those that mean nothing; ref
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from skillopt.agents.program import Command, Job, Model
@@ -118,26 +116,34 @@ def _permissions(agent: AgentSettings) -> Json:
         "permission": agent.permission is not None,
         "thinking_tokens": agent.thinking_tokens is not None,
         "web_search": agent.web_search,
+        "mode": agent.mode == "sdk",
     }
     key = next((name for name, wanted in refused.items() if wanted), None)
     if key is not None:
         raise UsageError(f"OpenCode cannot be told agent.{key} when it is run by us.", hint=f"Leave agent.{key} out.")
-    offered = _offered(agent) if agent.tools is None else _asked_for(agent.tools, read_only=agent.files == "read")
+    offered = _offered(agent) if agent.tools is None else _asked_for(agent)
     beyond = "deny" if agent.sandbox == "none" else "allow"
     # the last rule that fits counts, so that what is not named is refused
     return {"*": "deny", **dict.fromkeys(offered, "allow"), "external_directory": beyond, "doom_loop": "allow"}
 
 
 def _offered(agent: AgentSettings) -> tuple[str, ...]:
-    changing = _CHANGING if agent.files == "edit" else ()
+    changing = tuple(tool for tool in _CHANGING if tool not in _kept_back(agent))
     fetching = ("webfetch",) if agent.network else ()
     return (*_READING, *changing, *fetching, *(() if agent.skill == "told" else ("skill",)))
 
 
-def _asked_for(tools: Sequence[str], *, read_only: bool) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys("edit" if tool in _EDITORS else tool for tool in tools))
-    changing = next((name for name in names if name in _CHANGING), None)
-    if read_only and changing is not None:
+def _kept_back(agent: AgentSettings) -> tuple[str, ...]:
+    """Return what would change files that may not be changed; a shell cannot where the folder itself is read-only."""
+    if agent.files == "edit":
+        return ()
+    return _CHANGING if agent.sandbox == "none" else ("edit",)
+
+
+def _asked_for(agent: AgentSettings) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys("edit" if tool in _EDITORS else tool for tool in agent.tools or ()))
+    changing = next((name for name in names if name in _kept_back(agent)), None)
+    if changing is not None:
         raise UsageError(
             f"agent.tools has {changing}, with which OpenCode changes files, and agent.files is read.",
             hint=f"Leave {changing} out of agent.tools, or set agent.files: edit.",

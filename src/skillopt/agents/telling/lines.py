@@ -43,5 +43,10 @@ def left_file(home: Path, path: Path) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except (OSError, ValueError, RuntimeError):  # a link that leads to itself is a RuntimeError
         return b""
-    with os.fdopen(handle, "rb") as file:
-        return file.read(LONGEST_FILE) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            return b""
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(LONGEST_FILE)
+    finally:
+        os.close(handle)
