@@ -36,23 +36,27 @@ def prefixes(whole: bytes) -> Iterator[bytes]:
         yield from (whole[:cut] for cut in cuts)
 
 
-def ended(
-    home: Path,
-    stdout: bytes = b"",
-    *,
-    job: Job = JOB,
-    exit_code: int = 0,
-    stderr: bytes = b"",
-    timed_out: bool = False,
-) -> Ended:
+class How(msgspec.Struct, frozen=True, kw_only=True):
+    """How a program ended."""
+
+    exit_code: int = 0
+    stderr: bytes = b""
+    timed_out: bool = False
+
+
+STOPPED = How(exit_code=-15, timed_out=True)
+FAILED = How(exit_code=1)
+
+
+def ended(home: Path, stdout: bytes = b"", how: How = How(), *, job: Job = JOB) -> Ended:
     """Return an ending with this output."""
     finished = Finished(
-        exit_code=exit_code,
+        exit_code=how.exit_code,
         stdout=stdout,
-        stderr=stderr,
+        stderr=how.stderr,
         stdout_truncated=False,
         stderr_truncated=False,
-        timed_out=timed_out,
+        timed_out=how.timed_out,
         seconds=1.0,
     )
     return Ended(job=job, finished=finished, home=home)

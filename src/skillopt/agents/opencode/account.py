@@ -54,7 +54,7 @@ class Ran:
         self.faults: list[Fault] = []
         self._texts: dict[str, list[str]] = {}
         for event in events:
-            self.session = self.session or event.sessionID
+            self.session = self.session or event.session
             self._take(event)
 
     @property
@@ -79,7 +79,7 @@ class Ran:
             return
         said = event.type == "text"
         if said:
-            self._texts.setdefault(part.messageID, []).append(part.text)
+            self._texts.setdefault(part.message, []).append(part.text)
         self.actions.append(Action(kind="said" if said else "thought", text=part.text[:LONGEST_TEXT]))
 
     def _call(self, event: Event) -> None:
@@ -87,7 +87,7 @@ class Ran:
         if part is None:
             return
         call = _call(part)
-        self.calls[part.callID or str(len(self.calls))] = call
+        self.calls[part.id or str(len(self.calls))] = call
         self.actions += call.steps()
 
     def _finish(self, event: Event) -> None:

@@ -19,20 +19,20 @@ _STREAM_ERROR = re.compile(rb'message="stream error".*? error\.error="((?:[^"\\\
 _EMPTY = msgspec.Raw(b"{}")
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(msgspec.Struct, frozen=True, rename={"session": "sessionID"}):
     """One event; what its part or its error holds is read once its type is known."""
 
     type: str = ""
-    sessionID: str = ""  # noqa: N815 - its name on the wire
+    session: str = ""
     part: msgspec.Raw = _EMPTY
     error: msgspec.Raw = _EMPTY
 
 
-class Text(msgspec.Struct, frozen=True):
+class Text(msgspec.Struct, frozen=True, rename={"message": "messageID"}):
     """Something the model said or thought, within one message of it."""
 
     text: str = ""
-    messageID: str = ""  # noqa: N815 - its name on the wire
+    message: str = ""
 
 
 class Metadata(msgspec.Struct, frozen=True):
@@ -50,12 +50,12 @@ class State(msgspec.Struct, frozen=True):
     metadata: msgspec.Raw = _EMPTY
 
 
-class Tool(msgspec.Struct, frozen=True):
+class Tool(msgspec.Struct, frozen=True, rename={"id": "callID"}):
     """A call of a tool, told when it is over."""
 
     tool: str
     state: State = State()
-    callID: str = ""  # noqa: N815 - its name on the wire
+    id: str = ""
 
 
 class Cache(msgspec.Struct, frozen=True):

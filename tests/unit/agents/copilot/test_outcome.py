@@ -6,7 +6,7 @@ import pytest
 
 from skillopt.agents.copilot.adapter import Copilot
 from skillopt.agents.program import Cause, Heard
-from tests.unit.agents.endings import ended, lines
+from tests.unit.agents.endings import FAILED, STOPPED, How, ended, lines
 
 END: dict[str, object] = {"type": "result", "sessionId": "s", "exitCode": 0}
 SAID: dict[str, object] = {"type": "assistant.message", "data": {"content": "Here."}}
@@ -20,8 +20,8 @@ def gave_up(message: str, **data: object) -> dict[str, object]:
     return {"type": "session.error", "data": {"errorType": "query", "message": message, **data}}
 
 
-def heard(home: Path, *events: dict[str, object], **ending: object) -> Heard:
-    return Copilot().heard(ended(home, lines(*events), **ending))  # type: ignore[arg-type]
+def heard(home: Path, *events: dict[str, object], how: How = How()) -> Heard:
+    return Copilot().heard(ended(home, lines(*events), how))
 
 
 @pytest.mark.parametrize(
@@ -44,13 +44,13 @@ def heard(home: Path, *events: dict[str, object], **ending: object) -> Heard:
 def test_an_error_says_who_must_act(
     tmp_path: Path, events: tuple[dict[str, object], ...], cause: Cause, status: int | None
 ) -> None:
-    problem = heard(tmp_path, *events, exit_code=1).problem
+    problem = heard(tmp_path, *events, how=FAILED).problem
     assert problem is not None
     assert (problem.cause, problem.status) == (cause, status)
 
 
 def test_a_request_that_failed_last_tells_why_a_run_was_ended_in_its_waiting(tmp_path: Path) -> None:
-    problem = heard(tmp_path, failed(statusCode=429), exit_code=-15, timed_out=True).problem
+    problem = heard(tmp_path, failed(statusCode=429), how=STOPPED).problem
     assert problem is not None
     assert problem.cause == "rate_limited"
 
@@ -60,20 +60,20 @@ def test_a_failure_that_was_overcome_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "ending", "cause"),
+    ("events", "how", "cause"),
     [
-        ((SAID,), {}, "crashed"),
-        ((SAID, END), {"exit_code": 1}, "crashed"),
-        ((SAID, END | {"exitCode": 1}), {}, "crashed"),
-        ((), {"exit_code": -15, "timed_out": True}, "unavailable"),
-        ((), {"exit_code": 1, "stderr": b"Error: No authentication information found."}, "login"),
-        ((END,), {}, "empty"),
+        ((SAID,), How(), "crashed"),
+        ((SAID, END), FAILED, "crashed"),
+        ((SAID, END | {"exitCode": 1}), How(), "crashed"),
+        ((), STOPPED, "unavailable"),
+        ((), How(exit_code=1, stderr=b"Error: No authentication information found."), "login"),
+        ((END,), How(), "empty"),
     ],
 )
 def test_exit_code_events_and_words_must_agree(
-    tmp_path: Path, events: tuple[dict[str, object], ...], ending: dict[str, object], cause: Cause
+    tmp_path: Path, events: tuple[dict[str, object], ...], how: How, cause: Cause
 ) -> None:
-    problem = heard(tmp_path, *events, **ending).problem
+    problem = heard(tmp_path, *events, how=how).problem
     assert problem is not None
     assert problem.cause == cause
     assert problem.message

@@ -6,7 +6,7 @@ import pytest
 
 from skillopt.agents.opencode.adapter import OpenCode
 from skillopt.agents.program import Cause, Heard
-from tests.unit.agents.endings import ended, lines
+from tests.unit.agents.endings import FAILED, STOPPED, How, ended, lines
 
 SAID: dict[str, object] = {"type": "text", "part": {"text": "Here.", "messageID": "m1"}}
 DONE: dict[str, object] = {"type": "step_finish", "part": {"reason": "stop"}}
@@ -21,8 +21,8 @@ def tool(tool_name: str, status: str, failure: str = "", **given: object) -> dic
     return {"type": "tool_use", "part": {"tool": tool_name, "state": state}}
 
 
-def heard(home: Path, *events: dict[str, object], **ending: object) -> Heard:
-    return OpenCode().heard(ended(home, lines(*events), **ending))  # type: ignore[arg-type]
+def heard(home: Path, *events: dict[str, object], how: How = How()) -> Heard:
+    return OpenCode().heard(ended(home, lines(*events), how))
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def heard(home: Path, *events: dict[str, object], **ending: object) -> Heard:
     ],
 )
 def test_an_error_says_who_must_act(tmp_path: Path, event: dict[str, object], cause: Cause, status: int | None) -> None:
-    problem = heard(tmp_path, event, exit_code=1).problem
+    problem = heard(tmp_path, event, how=FAILED).problem
     assert problem is not None
     assert (problem.cause, problem.status) == (cause, status)
     assert problem.message
@@ -50,7 +50,7 @@ def test_an_error_says_who_must_act(tmp_path: Path, event: dict[str, object], ca
 
 def test_the_time_until_another_try_is_the_providers(tmp_path: Path) -> None:
     limited = error("APIError", message="Slow down.", statusCode=429, responseHeaders={"retry-after": "7"})
-    problem = heard(tmp_path, limited, exit_code=1).problem
+    problem = heard(tmp_path, limited, how=FAILED).problem
     assert problem is not None
     assert (problem.cause, problem.retry_after) == ("rate_limited", 7.0)
 
@@ -60,21 +60,21 @@ def test_an_error_that_was_overcome_is_none(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("events", "ending", "cause"),
+    ("events", "how", "cause"),
     [
-        ((SAID,), {}, "crashed"),
-        ((SAID, DONE), {"exit_code": 1}, "crashed"),
-        ((DONE,), {}, "empty"),
-        ((SAID, {"type": "step_finish", "part": {"reason": "tool-calls"}}), {}, "empty"),
-        ((SAID, {"type": "step_finish", "part": {"reason": "length"}}), {}, "refused"),
-        ((), {"exit_code": -15, "timed_out": True}, "unavailable"),
-        ((), {"exit_code": 1, "stderr": b"Error: no such thing"}, "crashed"),
+        ((SAID,), How(), "crashed"),
+        ((SAID, DONE), FAILED, "crashed"),
+        ((DONE,), How(), "empty"),
+        ((SAID, {"type": "step_finish", "part": {"reason": "tool-calls"}}), How(), "empty"),
+        ((SAID, {"type": "step_finish", "part": {"reason": "length"}}), How(), "refused"),
+        ((), STOPPED, "unavailable"),
+        ((), How(exit_code=1, stderr=b"Error: no such thing"), "crashed"),
     ],
 )
 def test_exit_code_events_and_words_must_agree(
-    tmp_path: Path, events: tuple[dict[str, object], ...], ending: dict[str, object], cause: Cause
+    tmp_path: Path, events: tuple[dict[str, object], ...], how: How, cause: Cause
 ) -> None:
-    problem = heard(tmp_path, *events, **ending).problem
+    problem = heard(tmp_path, *events, how=how).problem
     assert problem is not None
     assert problem.cause == cause
     assert problem.message

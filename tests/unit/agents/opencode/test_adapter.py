@@ -8,7 +8,7 @@ import pytest
 from skillopt.agents.opencode.adapter import OpenCode, OpenCodeSettings
 from skillopt.agents.program import Cause
 from skillopt.domain.transcripts import Seen
-from tests.unit.agents.endings import ended, lines, prefixes, sample
+from tests.unit.agents.endings import STOPPED, How, ended, lines, prefixes, sample
 
 
 class Expected(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ TABLE = {
 def test_what_the_real_program_wrote_comes_to_this(tmp_path: Path, name: str) -> None:
     expected = TABLE[name]
     code = 0 if expected.cause is None else 1
-    heard = OpenCode().heard(ended(tmp_path, sample("opencode", name), exit_code=code))
+    heard = OpenCode().heard(ended(tmp_path, sample("opencode", name), How(exit_code=code)))
     cause = None if heard.problem is None else heard.problem.cause
     used = heard.usage
     tokens = None if used is None else (used.input_tokens, used.cached_tokens, used.output_tokens)
@@ -60,7 +60,7 @@ def test_while_it_tries_again_only_the_log_says_why(tmp_path: Path) -> None:
         'level=ERROR message="stream error" providerID=x error.error="AI_APICallError: It \\"failed\\" first."\n'
         'level=ERROR message="stream error" providerID=x error.error="AI_APICallError: Too many requests."\n'
     )
-    problem = OpenCode().heard(ended(tmp_path, exit_code=-15, timed_out=True)).problem
+    problem = OpenCode().heard(ended(tmp_path, how=STOPPED)).problem
     assert problem is not None
     assert (problem.cause, problem.message) == ("rate_limited", "AI_APICallError: Too many requests.")
 
