@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,3 +21,12 @@ def installed(program: str) -> Path:
             if os.access(folder / program, os.X_OK) and (folder / program).is_file():
                 return folder / program
     pytest.skip(f"{program} is not installed below {CACHE / program}")
+
+
+def ripgrep() -> Path:
+    """Return the program rg that is installed, or that of another agent; skip where there is none."""
+    own = shutil.which("rg")
+    found = [Path(own)] if own else sorted(path for path in CACHE.glob("*/lib/node_modules/**/rg") if path.is_file())
+    if not found:
+        pytest.skip("OpenCode needs ripgrep, and there is no rg on PATH and none below " + str(CACHE))
+    return found[0]

@@ -1,0 +1,1 @@
+"""GitHub's Copilot CLI as an agent and as a model: how it is started, and what its events say."""

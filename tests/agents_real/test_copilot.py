@@ -1,0 +1,177 @@
+"""The real Copilot, unconfined, against the scripted server: each run ends in time, with the right outcome.
+
+All runs are made once, three at a time: Copilot tries a failing request six times, which no setting changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from skillopt.agents.copilot.adapter import Copilot
+from skillopt.agents.program import Cause
+from skillopt.agents.settings import AgentSettings
+from skillopt.testing.server import serve_in_thread
+from skillopt.testing.tooluse.script import ScriptTurn, script
+from tests.agents_real.programs import installed
+from tests.agents_real.stand import DEADLINE, FORBIDDEN_MARK, KEY, MARK, SKILL, Case, Ran, play
+
+PATIENCE = 9.0  # for a run that only its deadline ends
+EDIT = script(
+    ScriptTurn(text="I see.", sh="cat task.md"),
+    ScriptTurn(sh="env"),
+    ScriptTurn(sh="echo 42 > answer.txt && cat answer.txt"),
+    ScriptTurn(sh="exit 3"),
+    ScriptTurn(text="It is 42."),
+)
+LEFT_OVER = script(
+    ScriptTurn(text="Trying.", call=("create", {"path": "new.txt", "file_text": "x"})), ScriptTurn(text="I may not.")
+)
+WRITE = script(ScriptTurn(sh="python3 -c \"open('new.txt', 'w')\""), ScriptTurn(text="I may not."))
+ALONE = AgentSettings(sandbox="none")
+CASES = {
+    "text": Case(),
+    "edit": Case(scenario=EDIT),
+    "edit alone": Case(
+        scenario=script(ScriptTurn(sh="cp task.md answer.txt"), ScriptTurn(text="Copied.")), agent=ALONE
+    ),
+    "native": Case(scenario=script(ScriptTurn(skill=SKILL), ScriptTurn(text="I know."))),
+    "told": Case(
+        scenario=script(ScriptTurn(sh=f"cat .agents/skills/{SKILL}/SKILL.md"), ScriptTurn(text="I know.")),
+        agent=AgentSettings(skill="told"),
+    ),
+    "no such skill": Case(scenario=script(ScriptTurn(skill="nothing"), ScriptTurn(text="It is not there."))),
+    "responses": Case(scenario=EDIT, wire="responses"),
+    "messages": Case(scenario=EDIT, wire="messages"),
+    "picture": Case(images=True, effort="high"),
+    "denied write": Case(scenario=LEFT_OVER, agent=AgentSettings(files="read", tools=("view", "create"))),
+    "denied shell": Case(scenario=WRITE, agent=AgentSettings(files="read", sandbox="none")),
+    "asked": Case(agent=None, system="You count the boats."),
+    "auth": Case(scenario="echo,kinds=auth"),
+    "forbidden": Case(scenario="echo,kinds=forbidden"),
+    "unknown_model": Case(scenario="echo,kinds=unknown_model"),
+    "context": Case(scenario="echo,kinds=context"),
+    "quota": Case(scenario="echo,kinds=quota"),
+    "empty": Case(scenario="echo,kinds=empty"),
+    "filtered": Case(scenario="echo,kinds=filtered"),
+    "rate_limit once": Case(scenario="echo,at=1:rate_limit"),
+    "rate_limit": Case(scenario="echo,kinds=rate_limit", deadline=PATIENCE),
+    "quota_429": Case(scenario="echo,kinds=quota_429", deadline=PATIENCE),
+    "internal": Case(scenario="echo,kinds=internal", deadline=PATIENCE),
+    "cut": Case(scenario="echo,kinds=cut", deadline=PATIENCE),
+    "hang": Case(scenario="echo,kinds=hang", seconds=1.0, deadline=PATIENCE),
+    "hang_stream": Case(scenario="echo,kinds=hang_stream", seconds=1.0, deadline=PATIENCE),
+    "unreachable": Case(base_url="http://127.0.0.1:9/v1", deadline=PATIENCE),
+    "no such tool": Case(agent=AgentSettings(tools=("bash", "nothing"))),
+}
+CAUSES: dict[str, Cause] = {
+    "auth": "auth",
+    "forbidden": "auth",
+    "unknown_model": "refused",
+    "context": "context",
+    "quota": "quota",
+    "empty": "empty",
+    "filtered": "refused",
+    "rate_limit": "rate_limited",
+    "quota_429": "quota",
+    "internal": "unavailable",
+    "cut": "unavailable",
+    "hang": "unavailable",
+    "hang_stream": "unavailable",
+    "unreachable": "unavailable",
+}
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Ran]:
+    program = installed("copilot")
+    with serve_in_thread() as server:
+        return play(Copilot(), program, server, CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_run_ends_in_time_with_its_outcome_and_leaves_no_process(runs: dict[str, Ran], name: str) -> None:
+    run = runs[name]
+    problem = run.heard.problem
+    assert (problem.cause if problem else None) == CAUSES.get(name), problem
+    assert run.finished.seconds < CASES[name].deadline + 3
+    assert run.finished.timed_out <= (CASES[name].deadline < DEADLINE)
+    assert not run.alive
+    assert KEY not in run.finished.stdout.decode(errors="replace")
+
+
+def test_an_answer_comes_with_its_tokens_its_session_and_nothing_of_the_folders_instructions(
+    runs: dict[str, Ran],
+) -> None:
+    heard = runs["text"].heard
+    assert heard.text == "Done."
+    assert heard.usage is not None
+    assert heard.usage.calls == 1
+    assert heard.usage.input_tokens > heard.usage.output_tokens > 0
+    assert heard.usage.nano_usd > 0
+    assert (heard.requests, heard.model, heard.skill_opened, heard.task_read) == (1, "scripted-1", "no", "no")
+    assert heard.session
+    assert SKILL in runs["text"].asked[0]
+    assert FORBIDDEN_MARK not in runs["text"].asked[0]
+
+
+@pytest.mark.parametrize("name", ["edit", "responses", "messages"])
+def test_a_loop_of_tools_changes_a_file_and_never_sees_the_key(runs: dict[str, Ran], name: str) -> None:
+    run = runs[name]
+    assert run.files["answer.txt"] == "42\n"
+    assert run.heard.text == "It is 42."
+    assert run.heard.calls == (("bash", 4),)
+    assert run.heard.requests == 5
+    assert run.heard.task_read == "yes"
+    assert [action.status for action in run.heard.actions if action.kind == "ran"] == ["exit 0"] * 3 + ["exit 3"]
+    assert KEY not in "".join(run.asked)
+
+
+def test_unconfined_it_may_change_files_too(runs: dict[str, Ran]) -> None:
+    assert runs["edit alone"].files["answer.txt"] == "Write the number.\n"
+    assert runs["edit alone"].heard.denied == ()
+
+
+def test_a_skill_that_is_found_is_opened_once_though_it_lies_in_two_places(runs: dict[str, Ran]) -> None:
+    run = runs["native"]
+    assert run.heard.skill_opened == "yes"
+    assert run.heard.calls == (("skill", 1),)
+    assert MARK not in run.asked[0]
+    assert MARK in run.asked[1]
+    assert runs["no such skill"].heard.skill_opened == "no"
+
+
+def test_a_skill_that_is_told_is_opened_as_a_file_and_there_is_no_tool_for_it(runs: dict[str, Ran]) -> None:
+    run = runs["told"]
+    assert run.heard.skill_opened == "yes"
+    assert '"name":"skill"' not in run.asked[0].replace(" ", "")
+    assert MARK in run.asked[1]
+
+
+@pytest.mark.parametrize("name", ["denied write", "denied shell"])
+def test_what_may_not_be_done_is_told_and_the_answer_counts_all_the_same(runs: dict[str, Ran], name: str) -> None:
+    run = runs[name]
+    assert "new.txt" not in run.files
+    assert run.heard.text == "I may not."
+    assert len(run.heard.denied) == 1
+
+
+def test_a_picture_and_the_effort_are_sent(runs: dict[str, Ran]) -> None:
+    (asked,) = runs["picture"].asked
+    assert "image/png" in asked
+    assert '"reasoning_effort":"high"' in asked.replace(" ", "")
+
+
+def test_asked_once_it_has_no_tools_and_no_skill(runs: dict[str, Ran]) -> None:
+    (asked,) = runs["asked"].asked
+    assert "You count the boats." in asked
+    assert SKILL not in asked
+    assert '"tools":[{' not in asked.replace(" ", "")
+    assert runs["asked"].heard.text == "Done."
+
+
+def test_a_rate_limit_that_passes_is_no_problem(runs: dict[str, Ran]) -> None:
+    assert len(runs["rate_limit once"].asked) == 2
+    assert runs["rate_limit once"].heard.text
+
+
+def test_a_tool_that_it_does_not_know_is_told(runs: dict[str, Ran]) -> None:
+    assert any("nothing" in action.text for action in runs["no such tool"].heard.actions if action.kind == "error")
