@@ -12,6 +12,7 @@ import msgspec
 from skillopt.domain.chat import ChatRequest, Finish
 from skillopt.testing.faults import FaultKind
 
+_Properties = Mapping[str, object]
 Speaker = Literal["user", "assistant", "tool"]
 
 
@@ -41,7 +42,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
 class Schema(msgspec.Struct, frozen=True):
     """As much of a JSON schema as a brain may look at."""
 
-    properties: Mapping[str, object] | None = None
+    properties: _Properties | None = None
 
     @classmethod
     def read(cls, text: str) -> Schema:

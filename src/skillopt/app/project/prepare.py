@@ -125,7 +125,7 @@ def refuse_files(tasks: TaskSet) -> None:
             if task.files:
                 raise UsageError(
                     f"Task {task.id!r} ({split.value}) has files, which are for agents: a chat model cannot open them.",
-                    hint="Put what it should read into the task's context, or a picture into its images.",
+                    hint="Put text into the task's context, pictures into images, or use environment.kind: agent.",
                 )
 
 

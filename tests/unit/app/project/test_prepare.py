@@ -129,7 +129,7 @@ def test_files_are_for_agents_and_a_chat_model_is_not_given_tasks_that_need_them
     (tmp_path / "tasks" / "note.txt").write_text("x")
     with pytest.raises(UsageError, match=r"Task 'odd' \(test\) has files, which are for agents") as refused:
         prepare(config, environ={})
-    assert "into the task's context" in str(refused.value.hint)
+    assert "the task's context" in str(refused.value.hint)
 
 
 def test_images_are_put_and_name_the_run_by_their_content(tmp_path: Path) -> None:
