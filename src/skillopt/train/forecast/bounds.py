@@ -3,6 +3,7 @@ Owns the extremes of each phase; refuses to know what is likely."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from skillopt.domain.progress.state import Step
@@ -54,7 +55,15 @@ def most(setup: Setup, start: Begun) -> Walked:
         calls={verb: count for verb, count in asked.items() if count},
         steps=steps,
         lessons={verb: asked[verb] * lessons[verb] / calls[verb] for verb in asked if verb in lessons},
+        phases={verb: _smallest(setup, verb, count, steps) for verb, count in asked.items() if count},
     )
+
+
+def _smallest(setup: Setup, verb: str, count: float, steps: int) -> tuple[float, ...]:
+    """Cut calls into the smallest phases there can be: waves of a gate, the minibatches of a step, single questions."""
+    waves = {"rollout": float(setup.gate.wave), "judge": float(setup.gate.wave), "reflect": count / max(1, steps)}
+    size = waves.get(verb, 1.0)
+    return (size,) * math.ceil(count / size)
 
 
 def _step(setup: Setup, step: Step) -> Calls:

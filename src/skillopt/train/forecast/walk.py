@@ -32,11 +32,15 @@ from skillopt.train.forecast.gating import Change, hold
 
 
 class Walked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a course comes to: calls by verb, the steps it takes, and the lessons that all calls had in their skill."""
+    """What a course comes to: calls by verb, the steps it takes, and the lessons that all calls had in their skill.
+
+    `phases` are, by verb, the calls that can be made at once, one phase after the other.
+    """
 
     calls: dict[str, float]
     steps: int
     lessons: dict[str, float] = {}
+    phases: dict[str, tuple[float, ...]] = {}
 
     @property
     def total(self) -> float:
@@ -73,6 +77,7 @@ class _Walk:
         self._accepts: list[int] = []
         self._calls: dict[str, float] = {}
         self._lessons: dict[str, float] = {}
+        self._phases: dict[str, tuple[float, ...]] = {}
 
     def to_the_end(self, start: Begun) -> Walked:
         """Take the steps that are left, and the tests."""
@@ -94,7 +99,7 @@ class _Walk:
         asked = {verb: max(0.0, count - start.asked.get(verb, 0)) for verb, count in self._calls.items()}
         calls = {verb: float(round(count)) for verb, count in sorted(asked.items()) if round(count)}
         lessons = {verb: calls[verb] * self._lessons[verb] / self._calls[verb] for verb in calls}
-        return Walked(calls=calls, steps=steps, lessons=lessons)
+        return Walked(calls=calls, steps=steps, lessons=lessons, phases={verb: self._phases[verb] for verb in calls})
 
     @property
     def _failing(self) -> float:
@@ -106,6 +111,12 @@ class _Walk:
         self._lessons = dict(plus(self._lessons, {verb: count * self._learnt for verb, count in calls.items()}))
         for verb in self._calls.keys() - self._lessons.keys():
             self._lessons[verb] = 0.0
+        for verb, count in calls.items():
+            self._phases[verb] = (*self._phases.get(verb, ()), count)
+
+    def _pay_all(self, phases: Sequence[Calls]) -> None:
+        for calls in phases:
+            self._pay(calls)
 
     def _put(self, tasks: Sequence[Task]) -> None:
         self._pay(put(self._setup, [task for task in tasks if task.id not in self._seen]))
@@ -192,7 +203,7 @@ class _Walk:
         after = self._course.failing_at(max(0, self._left - (taught - self._spoilt)))
         harm = self._course.harm * (1 - after) if spoilt else 0.0
         held = hold(self._setup, self._alpha(), Change(failing=self._failing, still=after, spoilt=harm))
-        self._pay(held.calls)
+        self._pay_all(held.phases)
         return held.accepted
 
     def _gate_in_vain(self) -> None:
@@ -203,7 +214,7 @@ class _Walk:
         held = hold(self._setup, self._alpha(), change)
         self._tempted = True
         if fresh:
-            self._pay(held.calls)
+            self._pay_all(held.phases)
         if held.accepted:
             self._spoilt = True
             self._since_accept = 0
