@@ -6,7 +6,7 @@ from __future__ import annotations
 from skillopt.domain.progress.memory import Memory, Tried
 from skillopt.phases.prompting import shortened
 
-_STEPS_SHOWN = 8
+STEPS_SHOWN = 8
 _CHANGES_SHOWN = 6
 _PATTERNS_SHOWN = 5
 _TESTED = frozenset({"accepted", "rejected", "inconclusive"})
@@ -24,7 +24,7 @@ def advised(memory: Memory) -> list[str]:
 
 def earlier_steps(memory: Memory) -> list[str]:
     """Return the section that tells what was tried, and what came of it."""
-    told = [_told(each, elsewhere=memory.is_elsewhere(each)) for each in memory.tried[-_STEPS_SHOWN:]]
+    told = [_told(each, elsewhere=memory.is_elsewhere(each)) for each in memory.tried[-STEPS_SHOWN:]]
     return ["# Earlier steps\n\n" + "\n".join(told)] if told else []
 
 

@@ -107,7 +107,8 @@ class SqliteReader:
         self._connection.close()
 
     def _number(self, run: str) -> int:
-        names = {name: number for number, name in self._connection.execute("SELECT number, name FROM runs")}
+        rows = self._connection.execute("SELECT number, name FROM runs")
+        names: dict[str, int] = {name: number for number, name in rows}
         if run not in names:
             raise unknown_name("run", run, (name for name in names if name is not None))
         return names[run]

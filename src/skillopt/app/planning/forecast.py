@@ -156,9 +156,7 @@ def _pace(reader: SqliteReader, concurrency: int | str) -> Pace:
     for row in reader.runs()[-_RECENT:]:
         seconds |= reader.seconds_a_call(row.name)
     slots = (concurrency,) * 3 if isinstance(concurrency, int) else _ADAPTING
-    return Pace(
-        seconds={stage: seconds[role_at(stage)] for stage in STAGES if role_at(stage) in seconds}, slots=slots
-    )
+    return Pace(seconds={stage: seconds[role_at(stage)] for stage in STAGES if role_at(stage) in seconds}, slots=slots)
 
 
 def _asked(prepared: Prepared, setup: Setup, seen: dict[str, Usage]) -> dict[str, Asked]:

@@ -180,11 +180,7 @@ def _needs(bill: Bill, seconds: Range | None, left: Caps) -> dict[str, tuple[Ran
         "usd": (bill.usd, left.usd),
         "seconds": (seconds, left.seconds),
     }
-    return {
-        name: (needed, most)
-        for name, (needed, most) in pairs.items()
-        if needed is not None and most is not None
-    }
+    return {name: (needed, most) for name, (needed, most) in pairs.items() if needed is not None and most is not None}
 
 
 def _share(needs: Mapping[str, tuple[Range, float]]) -> Range:

@@ -72,7 +72,7 @@ def most_calls(setup: Setup) -> Calls:
 def _held(
     settings: GateSettings, alpha: float, size: int, counts: tuple[int, int, int]
 ) -> tuple[bool, tuple[int, ...]] | None:
-    """Return whether a change is accepted, and the trials of each wave; None where one of the published rules decides."""
+    """Return whether a change is accepted, and the trials of each wave; None where a published rule decides."""
     before, kept, harmed = counts
     wrong = _spread(range(size), before)
     right = [place for place in range(size) if place not in wrong]

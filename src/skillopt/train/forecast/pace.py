@@ -47,5 +47,6 @@ class Pace(msgspec.Struct, frozen=True, kw_only=True):
         for verb, count in walked.calls.items():
             phases = walked.phases[verb]
             rounds = sum(math.ceil(round(size, 6) / slots) for size in phases)
-            whole += rounds * self.seconds[verb] * min(1.0, count / sum(phases))
+            left = min(1.0, count / sum(phases)) if phases else 0.0
+            whole += rounds * self.seconds[verb] * left
         return whole

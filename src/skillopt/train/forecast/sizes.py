@@ -11,6 +11,7 @@ from skillopt.domain.usage import Usage
 from skillopt.kernel.ports import Environment
 from skillopt.kernel.work import STAGES, Stage
 from skillopt.phases.prompting import shipped_prompt
+from skillopt.phases.proposals.modes import MODES
 from skillopt.train.forecast.calls import Setup
 from skillopt.train.forecast.estimate import Size
 
@@ -19,6 +20,7 @@ _DENSITY = 2.0  # how many times more or fewer characters a token may have: othe
 _USUAL_LESSON = 18  # a line of the skill
 _SPREAD = 2.0  # how much shorter or longer than seen the texts of a whole run may be on average
 _SAMPLE = 50
+_AROUND_A_CASE = 110  # characters: headings, and what grading found
 
 
 class Replies(msgspec.Struct, frozen=True, kw_only=True):
@@ -114,9 +116,15 @@ def _reflect(setup: Setup, answer: int) -> float:
     shown = _mean(
         [min(most, len(str(task.input)) + len(task.context or "")) for task in setup.plan.tasks.train[:_SAMPLE]]
     )
-    case = shown + min(most, answer)
+    case = shown + min(most, answer) + _AROUND_A_CASE
     cases = setup.reflect.minibatch_size * case
-    return len(shipped_prompt("reflect_failures")) + _skill(setup) + cases
+    return _instructions(setup) + _skill(setup) + cases
+
+
+def _instructions(setup: Setup) -> int:
+    """What a reflection is told whatever it is shown: its task, and the form of a change in this mode."""
+    form = MODES[setup.plan.optimizer.mode].fragments.values()
+    return sum(len(shipped_prompt(name)) for name in ("reflect_failures", *form))
 
 
 def _about(setup: Setup, prompt: str, proposals: int) -> float:
@@ -130,7 +138,7 @@ def _skill(setup: Setup) -> int:
 
 def _epoch(setup: Setup, prompt: str, answer: int) -> float:
     """The prompt, both skills, and about as much of each compared task as a reflection shows of a case."""
-    case = (_reflect(setup, answer) - len(shipped_prompt("reflect_failures"))) / setup.reflect.minibatch_size
+    case = (_reflect(setup, answer) - _instructions(setup) - _skill(setup)) / setup.reflect.minibatch_size
     samples = min(setup.plan.optimizer.slow_update.samples, len(setup.plan.tasks.train))
     return len(shipped_prompt(prompt)) + 2 * _skill(setup) + samples * case
 
