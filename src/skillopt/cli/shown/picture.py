@@ -99,7 +99,11 @@ class Picture:
 
     def mean(self, *, best: bool) -> Mean | None:
         """Return how the current or the best skill measured on the validation tasks."""
-        return self._means.get(self._digests[best])
+        return self.mean_of(self._digests[best])
+
+    def mean_of(self, skill_digest: str) -> Mean | None:
+        """Return how a skill measured on the validation tasks when it last was."""
+        return self._means.get(skill_digest)
 
     def _run_began(self, fact: RunBegan) -> None:
         self.began = fact
