@@ -91,7 +91,7 @@ def _course(settings: GateSettings, alpha: float, tasks: int, wrong: frozenset[i
     by_marks = settings.compared.name is not MetricName.HARD
     if settings.deterministic:
         return signs(terms)
-    if not within_reach(tasks, settings.trials, alpha):
+    if wrong and not within_reach(len(wrong), settings.trials, alpha):
         if settings.small_val == "strict":
             return None
         by_marks = by_marks or settings.small_val == "soft"

@@ -139,6 +139,20 @@ def test_where_no_test_can_tell_the_config_says_what_decides() -> None:
     assert val.asked == []
     assert gated.finding is not None
     assert gated.finding.needed == 80
+    strictly, val = decided(solved_but_one, always, small_val="strict")
+    assert isinstance(strictly.verdict, Accept)
+    assert (val.asked, strictly.finding) == (["bar"], None)
+    softly, val = decided(solved_but_one, always, small_val="soft")
+    assert isinstance(softly.verdict, Reject)
+    assert softly.finding is not None
+    assert (softly.finding.procedure, softly.finding.needed) == ("values", None)
+
+
+@pytest.mark.parametrize("small_val", ["refuse", "soft", "strict"])
+def test_what_is_solved_everywhere_needs_no_other_rule(small_val: str) -> None:
+    gated, val = decided(always, half, small_val=small_val)
+    assert isinstance(gated.verdict, Reject)
+    assert val.asked == []
 
 
 def test_the_guard_may_stop_a_candidate_that_breaks_a_solved_task() -> None:
