@@ -32,6 +32,8 @@ def _told(tried: Tried, *, elsewhere: bool) -> str:
     lines = [f"- step {tried.step}: {tried.action}, {tried.failed_tasks} of {tried.tasks} tasks failed before it"]
     if tried.candidate is not None and tried.incumbent is not None:
         lines[0] += f"; the gate measured {tried.incumbent:.3f} before and {tried.candidate:.3f} with it"
+    if tried.won is not None and tried.lost is not None:
+        lines[0] += f"; of the tasks the gate tried, {tried.won} went better with it and {tried.lost} worse"
     if elsewhere:
         lines[0] += "; what was accepted is in another version of the skill and not in this one"
     lines += [f"  - failures seen: {shortened(seen.words, 200)}" for seen in tried.patterns[:_PATTERNS_SHOWN]]
