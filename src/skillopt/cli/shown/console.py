@@ -118,7 +118,8 @@ class PlainConsole:
 
     def _epoch_ended(self, fact: EpochEnded) -> str:
         current, best = (_standing(self._picture, best=which) for which in (False, True))
-        return f"epoch {fact.epoch} done: current {current} from {fact.current_origin}, best {best} from {fact.best_origin}"
+        origins = (fact.current_origin, fact.best_origin)
+        return f"epoch {fact.epoch} done: current {current} from {origins[0]}, best {best} from {origins[1]}"
 
     def _gate_decided(self, fact: GateDecided) -> str:
         candidate = _scored(fact.candidate, self._picture.mean_of(fact.skill_digest))

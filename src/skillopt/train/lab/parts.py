@@ -43,6 +43,10 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     assessor: Assessor | None = None
     members: Members = Members()
 
+    def on(self, run: Run) -> Parts:
+        """Return the same on another run, such as a rehearsal."""
+        return msgspec.structs.replace(self, run=run)
+
     def author(self) -> Author:
         """Return the optimizer at work on this run."""
         return Author(
