@@ -50,11 +50,12 @@ class Hinting:
             if name in chosen and plan.tasks.test:
                 self._run.ahead(self._measuring.works(chosen[name], plan.tasks.test))
 
-    def surely_goes_on(self, plan: Plan, step: Step) -> bool:
-        """Say whether the next step begins with what this one accepted, whatever that scores: nothing comes between."""
+    def surely_goes_on(self, plan: Plan, step: Step, state: TrainState) -> bool:
+        """Say whether the next step begins with this state, whatever its skill scores: nothing comes between."""
         final = self._judge.mode == "score" and plan.optimizer.skill_aware.accept != "force" and not plan.search.several
-        ends = plan.stop.target is not None or plan.stop.patience == 0 or step.number == step.total
-        return final and not ends and not step.closes_epoch
+        passed = plan.stop.when == "solved" and len(state.passed) == len(plan.tasks.train)
+        scored = plan.stop.target is not None or passed
+        return final and not scored and not step.closes_epoch and plan.stop_reason(state) is None
 
     def _next_with(self, plan: Plan, step: Step, skill: Skill) -> None:
         if plan.search.several:

@@ -12,6 +12,7 @@ from skillopt.domain.progress.memory import Memory
 from skillopt.domain.progress.state import Gated, Step, StepOutcome, TrainState
 from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Candidate, Patch, Skill
+from skillopt.domain.verdicts import Reject
 from skillopt.kernel.events import RunEnded, StepEnded
 from skillopt.phases.reflect import Graded, Proposal
 from skillopt.train.lab.bisecting import Bisecting
@@ -121,26 +122,34 @@ class Lab:
             patterns=tuple(seen for each in proposals if each.source == "failure" for seen in each.patterns),
         )
 
-    async def up_to_the_gate(self, plan: Plan, step: Step, state: TrainState) -> None:
-        """Go through a step as far as it does not depend on what val says of the skill at hand."""
-        graded = await self.rollout(plan, step, state.skill)
-        proposals = await self.reflect(plan, step, state.skill, graded, state.memory)
-        merged = await self.aggregate(plan, step, state.skill, proposals, state.memory)
-        chosen = await self.select(plan, step, state.skill, merged, state.memory)
-        candidate = await self.update(plan, step, state.skill, chosen, state.memory)
-        await self.remind(plan, step, candidate, proposals)
+    async def go_on(self, plan: Plan, step: Step, state: TrainState) -> None:
+        """Go through steps as far as nothing depends on what val says of the skill: up to a change to be held."""
+        certain = True
+        while certain:
+            graded = await self.rollout(plan, step, state.skill)
+            proposals = await self.reflect(plan, step, state.skill, graded, state.memory)
+            merged = await self.aggregate(plan, step, state.skill, proposals, state.memory)
+            chosen = await self.select(plan, step, state.skill, merged, state.memory)
+            candidate = await self.update(plan, step, state.skill, chosen, state.memory)
+            candidate = await self.remind(plan, step, candidate, proposals)
+            idle = Gated(verdict=Reject(reason="nothing changed"))
+            state = state.after(self.outcome(step, graded, proposals, merged, candidate, idle))
+            certain = not candidate.changed and self._hinting.surely_goes_on(plan, step, state)
+            step = plan.step(step.number + 1)
 
     def _rehearse(self, plan: Plan, step: Step, state: TrainState) -> None:
         """Have a step that is certain to come gone through beside the measurement that comes next."""
         parts = self._parts
-        self._run.rehearse(lambda run: Lab(parts.on(run)).up_to_the_gate(plan, step, state))
+        self._run.rehearse(lambda run: Lab(parts.on(run)).go_on(plan, step, state))
 
     def _foresee(self, plan: Plan, origin: str, candidate: Candidate, state: TrainState, gated: Gated) -> None:
         """Rehearse the next step with what is accepted now, where nothing can come between."""
         now = self._underway
-        if now.step is not None and origin == now.step.origin and self._hinting.surely_goes_on(plan, now.step):
-            outcome = self.outcome(now.step, now.graded, now.proposals, now.merged, candidate, gated)
-            self._rehearse(plan, plan.step(now.step.number + 1), state.after(outcome))
+        if now.step is None or origin != now.step.origin:
+            return
+        after = state.after(self.outcome(now.step, now.graded, now.proposals, now.merged, candidate, gated))
+        if self._hinting.surely_goes_on(plan, now.step, after):
+            self._rehearse(plan, plan.step(now.step.number + 1), after)
 
     async def append(self, plan: Plan, step: Step, state: TrainState, proposals: Sequence[Proposal]) -> TrainState:
         """Add to what the gate left: forced reminders, and the union of two skills where it is time for one.
