@@ -63,7 +63,8 @@ def comparison_lines(runs: Sequence[Compared]) -> Iterator[str]:
         yield f"run {run.run}: {run.status}{why}, {run.steps} steps, {run.accepts} accepted"
         yield f"  test: seed {score_words(run.seed_test)}"
         yield f"        best {score_words(run.best_test)}"
-        yield f"  val:  best {score_words(run.best_val)}, which chose it"
+        said = "which chose it" if run.chosen_by_val else "in trials of its own"
+        yield f"  val:  best {score_words(run.best_val)}, {said}"
         yield f"  cost: {run.calls} calls, ${run.usd:.4f}"
         yield from (f"  {edit.op}: {edit.content or edit.target}" for edit in run.edits)
     for run in runs[1:]:
