@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import statistics
 
 from benchmarks.claims import Claim, Part, tell
@@ -13,6 +14,7 @@ from skillopt.domain.seeds import dice
 from skillopt.phases.gate import GateSettings
 
 _TASKS = 40
+_MANY_TASKS = 200
 _FIRST_SEED = 20_000  # no seed from here on was looked at while the test was made
 
 
@@ -21,7 +23,7 @@ def measure(chains: int = 24, runs: int = 40) -> Claim:
     chained = [_coins(_FIRST_SEED + chain, GateSettings(), 20, _TASKS) for chain in range(chains)]
     decisions = [decision for chain in chained for decision in chain]
     kept = sum(decision.accepted for decision in decisions)
-    large = [_coins(_FIRST_SEED + 500 + chain, GateSettings(), 20, 200) for chain in range(max(2, chains // 6))]
+    large = [_coins(_FIRST_SEED + 500 + chain, GateSettings(), 20, _MANY_TASKS) for chain in range(chains)]
     controlled = [_coins(_FIRST_SEED + 1000 + run, GateSettings(control="run"), 30, _TASKS) for run in range(runs)]
     shipped = sum(any(decision.accepted for decision in run) for run in controlled)
     low, high = wilson(kept / len(decisions), len(decisions))
@@ -45,6 +47,8 @@ def measure(chains: int = 24, runs: int = 40) -> Claim:
             "chains": chains,
             "mean_distance_40_tasks": round(_distance(chained), 4),
             "mean_distance_200_tasks": round(_distance(large), 4),
+            "sampling_alone_40_tasks": round(_sampling_alone(_TASKS), 4),
+            "sampling_alone_200_tasks": round(_sampling_alone(_MANY_TASKS), 4),
             "calls_a_gate": round(statistics.mean(decision.calls for decision in decisions), 1),
         },
     )
@@ -61,6 +65,12 @@ def _bias(chains: list[list[Decision]]) -> float:
 
 def _distance(chains: list[list[Decision]]) -> float:
     return statistics.mean(abs(each.claimed - each.true) for chain in chains for each in chain)
+
+
+def _sampling_alone(tasks: int) -> float:
+    """Return the mean distance of the mean of fair coins, each thrown as often as a bar is, from one half."""
+    throws = tasks * GateSettings().known_trials
+    return math.sqrt(2 / math.pi) * 0.5 / math.sqrt(throws)
 
 
 if __name__ == "__main__":

@@ -29,24 +29,34 @@ def longest_chain(events: Iterable[Event], latency: Mapping[str, float]) -> Chai
     """Return the longest chain of a run whose models take these seconds, by role, for every answer.
 
     The calls of a phase wait for nothing but the phases before it; a phase whose answers were all known adds nothing.
-    A wave of a gate waits for the evidence of the one before it, and an accepted skill's fresh trials for the verdict:
-    that is the gate's nature, so they are links of the chain. What an epoch's end asks is, too, one after the other.
-    Some phases wait for less. The seed skill's scores need nothing, and only gates need them; the test of the last
-    skill does not need that of the best.
+    A wave of a gate waits for the evidence of the one before it: that is the gate's nature, so they are links of the
+    chain. Some phases wait for less, and less waits for them. The seed skill's scores need nothing, an accepted skill's
+    fresh trials need the verdict, and only gates need either. What is drawn from an epoch for the optimizer does not
+    need the guidance for the target; the test of the last skill does not need that of the best.
     """
-    baseline = trunk = longest = _NONE
+    bar = trunk = longest = _NONE
+    before_guidance: dict[str, Chain] = {}
+    waves: set[str] = set()
     for event in events:
         if not isinstance(event, PhaseEnded) or not event.usage.calls:
             continue
         took = latency[event.role]
         part, _, phase = event.path.partition("/")
+        origin, _, last = event.path.rpartition("/")
         if phase == "baseline/val":
-            baseline = baseline.plus(took)
+            bar = bar.plus(took)
         elif part == "end":
             longest = _longer(longest, (_NONE if phase == "baseline/test" else trunk).plus(took))
+        elif last == "val" and origin in waves:
+            bar = _longer(bar, trunk.plus(took))
+        elif phase == "meta_skill":
+            trunk = _longer(trunk, before_guidance.get(part, trunk).plus(took))
         else:
-            trunk = (_longer(trunk, baseline) if _decides(phase) else trunk).plus(took)
-    return _longer(longest, _longer(trunk, baseline))
+            if phase == "slow_update":
+                before_guidance[part] = trunk
+            waves |= {origin} if last.startswith("wave_") else set()
+            trunk = (_longer(trunk, bar) if _decides(phase) else trunk).plus(took)
+    return _longer(longest, _longer(trunk, bar))
 
 
 def in_turn(events: Iterable[Event], latency: Mapping[str, float], slots: int) -> float:

@@ -20,17 +20,19 @@ from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.testing.worlds import hidden_rules_world, rules_world
 from skillopt.train.forecast.calls import Setup
 from skillopt.train.forecast.course import Begun, courses
-from skillopt.train.forecast.estimate import Asked, Bill, Estimate, estimate
-from skillopt.train.forecast.sizes import sizes
+from skillopt.train.forecast.estimate import Asked, Estimate, estimate
+from skillopt.train.forecast.pace import Pace
+from skillopt.train.forecast.sizes import TERSE, sizes
 from skillopt.train.plan import Plan
 from skillopt.train.settings import OptimizerSettings, StopSettings, TrainSettings
-from skillopt.train.summary import UsageRow
-from tests.simulation.house import SEED_SKILL, House, dataset, live
+from skillopt.train.summary import Summary
+from tests.simulation.house import PRICE, SEED_SKILL, House, dataset, live
 from tests.simulation.judged import judged_house
 
 WORLDS = {"rules": rules_world, "hidden-rules": hidden_rules_world}
 GATES = {"strict": GateSettings(rule="strict"), "paired": GateSettings(rule="paired")}
-# train, val and test tasks, epochs, batch size; the course was drawn from the first six of these, on seeds 1 to 16
+# train, val and test tasks, epochs, batch size; the course was drawn from the first six of these, on seeds 1 to 16,
+# and the sizes of texts on seeds 21 to 27, 51 to 54 and 201 to 206; the seeds below were drawn after that
 PLANS = (
     ((24, 16, 24), 4, 8),
     ((80, 40, 40), 2, 20),
@@ -41,19 +43,23 @@ PLANS = (
     ((64, 32, 32), 2, 16),
     ((36, 36, 24), 3, 12),
 )
-SEEDS = range(21, 27)
+SEEDS = range(401, 407)
+LATENCY = {"target": 0.05, "optimizer": 0.2}
+SLOTS = 7
 EARLIER = ((60, 40, 30), 3, 12)
 FIFTH = 0.2
-MOSTLY = 0.8
+MOSTLY = 0.8  # of the runs that one number for each plan could be near, had somebody known them all
 HALF = 0.5
 
 
 class Near(NamedTuple):
-    """What was near enough of what was said: the calls, the tokens read, and all tokens."""
+    """What was near enough of what was said: the calls, the tokens read, all tokens, the dollars, and the time."""
 
     calls: bool
     read: bool
     tokens: bool
+    dollars: bool
+    time: bool
 
 
 def house_of(world: str, rule: str, seed: int, plan: tuple[tuple[int, int, int], int, int]) -> House:
@@ -70,7 +76,8 @@ def house_of(world: str, rule: str, seed: int, plan: tuple[tuple[int, int, int],
         plan=planned,
         target_brain=world,
         optimizer_brain=world,
-        latency=0.0,
+        latency=LATENCY["target"],
+        optimizer_latency=LATENCY["optimizer"],
         gate=GATES[rule],
     )
 
@@ -78,21 +85,37 @@ def house_of(world: str, rule: str, seed: int, plan: tuple[tuple[int, int, int],
 def estimated(home: House, earlier: RunView | None) -> Estimate:
     setup = Setup(plan=home.plan, reflect=home.reflect, aggregate=home.aggregate, gate=home.gate, judge=home.judge)
     seen = {} if earlier is None else {verb: usage for verb, usage in earlier.stages.items() if usage.calls}
-    verbs = sizes(setup, home.environment, seen, dict.fromkeys(STAGES, 2000))
-    asked = {verb: Asked(role="anyone", size=size, price=None) for verb, size in verbs.items()}
-    return estimate(setup, Begun(), courses(Begun(), earlier), asked, Caps())
+    verbs = sizes(setup, home.environment, seen, dict.fromkeys(STAGES, 2000), dict.fromkeys(STAGES, TERSE))
+    asked = {verb: Asked(role="anyone", size=size, price=PRICE) for verb, size in verbs.items()}
+    seconds: dict[str, float] = {verb: LATENCY["target" if verb == "rollout" else "optimizer"] for verb in STAGES}
+    pace = Pace(seconds=seconds, slots=(SLOTS, SLOTS, SLOTS))
+    return estimate(setup, Begun(), courses(Begun(), earlier), asked, Caps(), pace)
 
 
-def near(said: Bill, used: UsageRow, where: str) -> Near:
+def near(found: Estimate, summary: Summary, where: str) -> Near:
     """Hold an estimate against a run; the extremes have to hold, the likely numbers may fail."""
-    calls = said.calls
-    assert calls.low <= calls.likely <= calls.high, f"{where}: {calls}"
-    assert calls.low <= used.calls <= calls.high, f"{where}: {used.calls} calls are not within {calls}"
-    read, written = said.input_tokens.likely, said.output_tokens.likely
-    return Near(
-        calls=abs(calls.likely / used.calls - 1) <= FIFTH,
-        read=abs(read / used.input_tokens - 1) <= FIFTH,
-        tokens=abs((read + written) / (used.input_tokens + used.output_tokens) - 1) <= FIFTH,
+    said, used = found.total, summary.usage.total
+    assert said.usd is not None
+    assert found.seconds is not None
+    pairs = (
+        (said.calls, used.calls),
+        (said.input_tokens, used.input_tokens),
+        (said.input_tokens + said.output_tokens, used.input_tokens + used.output_tokens),
+        (said.usd, used.usd),
+        (found.seconds, summary.wall_seconds),
+    )
+    for numbers, true in pairs:
+        assert numbers.low <= numbers.likely <= numbers.high, f"{where}: {numbers}"
+        assert numbers.low <= true <= numbers.high, f"{where}: {true} is not within {numbers}"
+    return Near(*(abs(numbers.likely / true - 1) <= FIFTH for numbers, true in pairs))
+
+
+def best_constant(figures: list[int]) -> int:
+    """Return how many runs of one plan a single number could be near, had somebody known them all beforehand."""
+    return max(
+        sum(abs(number / figure - 1) <= FIFTH for figure in figures)
+        for each in figures
+        for number in (each / (1 + FIFTH), each, each / (1 - FIFTH))
     )
 
 
@@ -100,25 +123,28 @@ def near(said: Bill, used: UsageRow, where: str) -> Near:
 @pytest.mark.parametrize("world", WORLDS)
 def test_most_runs_cost_what_was_said_within_a_fifth(world: str, rule: str) -> None:
     earlier = live(house_of(world, rule, 3, EARLIER)).view
-    first, later, rejects = list[Near](), list[Near](), 0
-    for seed in SEEDS:
-        for plan in PLANS:
+    first, later, rejects, possible = list[Near](), list[Near](), 0, 0
+    for plan in PLANS:
+        calls = list[int]()
+        for seed in SEEDS:
             home = house_of(world, rule, seed, plan)
             summary = live(home).summary
-            where, used = f"{world}, {rule}, seed {seed}, {plan}", summary.usage.total
-            first.append(near(estimated(home, None).total, used, where))
-            later.append(near(estimated(home, earlier).total, used, where))
+            where = f"{world}, {rule}, seed {seed}, {plan}"
+            first.append(near(estimated(home, None), summary, where))
+            later.append(near(estimated(home, earlier), summary, where))
             rejects += summary.rejects
+            calls.append(summary.usage.total.calls)
+        possible += best_constant(calls)
     runs = len(first)
     for name, found in (("first run", first), ("after another run", later)):
-        calls, read, tokens = (sum(each) for each in zip(*found, strict=True))
+        within = {field: sum(each) for field, each in zip(Near._fields, zip(*found, strict=True), strict=True)}
+        told = ", ".join(f"{count} in {field}" for field, count in within.items())
         sys.stdout.write(
-            f"{world}, {rule}, {name}: of {runs} runs within {FIFTH:.0%}: {calls} in calls, {read} in tokens read, "
-            f"{tokens} in all tokens; {rejects} rejects\n"
+            f"{world}, {rule}, {name}: of {runs} runs within {FIFTH:.0%}: {told}; {rejects} rejects; "
+            f"the best number for each plan, chosen afterwards: {possible} in calls\n"
         )
-        assert calls >= MOSTLY * runs
-        assert read >= HALF * runs
-        assert tokens >= HALF * runs or found is first  # nobody has seen yet how long replies are
+        assert within["calls"] >= MOSTLY * possible
+        assert min(within.values()) >= HALF * runs
 
 
 OPTIMIZERS = {
@@ -154,7 +180,7 @@ def test_a_run_stays_between_the_least_and_the_most(optimizer: str, gate: str) -
     said = estimated(home, None)
     lived = live(home)
     assert lived.error is None
-    near(said.total, lived.summary.usage.total, f"{optimizer}, {gate}")
+    near(said, lived.summary, f"{optimizer}, {gate}")
     for verb, calls in said.verbs.items():
         used = lived.view.stages[verb].calls if verb in lived.view.stages else 0
         assert calls.low <= calls.likely <= calls.high, f"{optimizer}, {gate}: {verb} {calls}"
@@ -171,6 +197,6 @@ def test_judges_stay_between_the_least_and_the_most(judge: JudgeSettings, rule: 
     said = estimated(home, None)
     lived = live(home)
     assert lived.error is None
-    near(said.total, lived.summary.usage.total, f"{judge}, {rule}")
+    near(said, lived.summary, f"{judge}, {rule}")
     used = lived.view.stages["judge"].calls
     assert said.verbs["judge"].low <= used <= said.verbs["judge"].high, f"{judge}, {rule}: {used}, {said.verbs}"

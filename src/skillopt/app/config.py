@@ -12,6 +12,9 @@ import msgspec
 
 from skillopt.agents.claude_code.settings import ClaudeCodeSettings
 from skillopt.agents.codex.adapter import CodexSettings
+from skillopt.agents.copilot.adapter import CopilotSettings
+from skillopt.agents.cursor.adapter import CursorSettings
+from skillopt.agents.opencode.adapter import OpenCodeSettings
 from skillopt.agents.settings import AgentSettings
 from skillopt.backends.anthropic import AnthropicSettings
 from skillopt.backends.azure.chat import AzureSettings
@@ -86,7 +89,7 @@ class FunctionModel(
     """A function of yours, given to `skillopt.optimize` in Python; a config file alone cannot give one."""
 
 
-CliModel = CodexSettings | ClaudeCodeSettings
+CliModel = CodexSettings | ClaudeCodeSettings | CopilotSettings | OpenCodeSettings | CursorSettings
 Model = WiredModel | CliModel | HandoffSettings | ScriptedModel | FunctionModel
 
 

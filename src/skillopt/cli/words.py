@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from skillopt.train.comparison import Compared
 from skillopt.train.summary import ScoreRow, Summary
 
+_MINUTE = 60
+
 
 def score_words(row: ScoreRow | None) -> str:
     """Return a score as `0.85 [0.71, 0.93] n=40`, or that it was not measured."""
@@ -15,6 +17,17 @@ def score_words(row: ScoreRow | None) -> str:
         return "not measured"
     interval = "" if row.low is None or row.high is None else f" [{row.low:.2f}, {row.high:.2f}]"
     return f"{row.hard:.3f}{interval} n={row.n}"
+
+
+def lasting(seconds: float) -> str:
+    """Return a time as a person says it: two units at most, the smaller one whole."""
+    if seconds < _MINUTE:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), _MINUTE)
+    if minutes < _MINUTE:
+        return f"{minutes} min {rest} s"
+    hours, minutes = divmod(minutes, _MINUTE)
+    return f"{hours} h {minutes} min"
 
 
 def summary_lines(summary: Summary) -> list[str]:
@@ -50,7 +63,8 @@ def comparison_lines(runs: Sequence[Compared]) -> Iterator[str]:
         yield f"run {run.run}: {run.status}{why}, {run.steps} steps, {run.accepts} accepted"
         yield f"  test: seed {score_words(run.seed_test)}"
         yield f"        best {score_words(run.best_test)}"
-        yield f"  val:  best {score_words(run.best_val)}, which chose it"
+        said = "which chose it" if run.chosen_by_val else "in trials of its own"
+        yield f"  val:  best {score_words(run.best_val)}, {said}"
         yield f"  cost: {run.calls} calls, ${run.usd:.4f}"
         yield from (f"  {edit.op}: {edit.content or edit.target}" for edit in run.edits)
     for run in runs[1:]:

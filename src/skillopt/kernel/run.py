@@ -5,20 +5,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from skillopt.domain.chat import Reply
-from skillopt.domain.errors import InternalError, StoreError, UnansweredError, UnavailableError
+from skillopt.domain.errors import InternalError, StoreError
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.events import Event, PhaseBegan, PhaseEnded, Signal, UnitSettled
-from skillopt.kernel.journal import Key, PhaseRecord, Ref
+from skillopt.kernel.journal import Key, PhaseRecord, Ref, Stored
 from skillopt.kernel.limits.ledger import Ledger
 from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.observers import Observers
 from skillopt.kernel.payment.early import Early
 from skillopt.kernel.payment.flights import Flights
+from skillopt.kernel.payment.outage import refuse_outage
 from skillopt.kernel.payment.payments import Payments
 from skillopt.kernel.payment.pool import Halt, work_through
 from skillopt.kernel.work import Work
@@ -99,10 +100,11 @@ class Run:
         self.emit(PhaseBegan(path=path, verb=verb, units=len(works)))
         record = self._journal.phase(self._handle, path)
         if record is None:
+            await self._early.raise_the_curtain()
             record, keys = await self._finish(path, works)
         else:
             keys = [work.key for work in works]
-        self._early.forget_guesses()
+        self._early.forget()
         # nobody sees an answer that is not durable, but they may be read back while the disk is busy
         _, outcomes = await asyncio.gather(self._journal.sync(), self._outcomes(record, keys))
         role = works[0].role if works else ""
@@ -116,6 +118,14 @@ class Run:
     def ahead(self, works: Sequence[Work]) -> None:
         """Say what will be asked whatever happens: it is begun when slots are free, at no extra cost."""
         self._early.begin(works)
+
+    def rehearse(self, scene: Callable[[Run], Coroutine[object, object, object]]) -> None:
+        """Say what follows the next phase whatever its answers are: it is gone through beside it, unheard.
+
+        What the scene asks is asked as it will be in its turn, and at no extra cost; it may depend on its own answers
+        only. Then the run itself finds the answers there.
+        """
+        self._early.rehearse(lambda: scene(Rehearsal(self)))
 
     async def close(self) -> None:
         """End what was asked early and nobody waited for, and make everything recorded durable."""
@@ -144,7 +154,7 @@ class Run:
         complete = tuple(outcome for outcome in outcomes if outcome is not None)
         if len(complete) != len(works):
             raise InternalError(f"Phase {path!r} ended with {len(complete)} outcomes for {len(works)} units.")
-        _refuse_outage(path, complete)
+        refuse_outage(path, complete)
         record = PhaseRecord(path=path, outcomes=complete)
         self._journal.close_phase(self._handle, record)
         return record, keys
@@ -170,6 +180,7 @@ class Run:
     async def _settle(self, path: str, ticket: tuple[int, int], work: Work) -> Ref | Failure:
         if self._flights.flying(work.key):
             self._payments.hurry(work)
+            self._early.wake()
         shared = await self._flights.shared(work.key)
         if shared is not None:
             self.signal(UnitSettled(path, answered=True, replayed=True))
@@ -220,23 +231,59 @@ class Run:
         )
 
 
-def _refuse_outage(path: str, outcomes: Sequence[Ref | Failure]) -> None:
-    """A phase in which nobody answered is an outage: it stays open, so that running again tries it again.
+class Rehearsal(Run):
+    """A run that nobody hears: it asks for what the run itself is certain to ask, and leaves nothing but answers."""
 
-    So does one in which somebody will answer yet: a single question that waits keeps it open.
-    """
-    waiting = [each for each in outcomes if isinstance(each, Failure) and each.kind == UnansweredError.__name__]
-    if waiting:
-        raise UnansweredError(
-            f"{len(waiting)} of the {len(outcomes)} questions of {path} wait for their answers.",
-            hint=waiting[-1].message,
-        )
-    failures = [outcome for outcome in outcomes if isinstance(outcome, Failure) and outcome.passing]
-    if failures and len(failures) == len(outcomes):
-        raise UnavailableError(
-            f"None of the {len(failures)} requests of {path} was answered; the last: {failures[-1].message}",
-            hint="When the model answers again, run the same command: it goes on from here.",
-        )
+    def __init__(self, run: Run) -> None:
+        self._journal = run._journal
+        self._handle = run._handle
+        self._scrub = run._scrub
+        self._halt = run._halt
+        self._flights = run._flights
+        self._payments = run._payments
+        self._early = run._early
+        self._span = run._span
+
+    def emit(self, event: Event) -> None:
+        """Keep a fact to itself."""
+
+    def signal(self, fact: Signal) -> None:
+        """Keep a moment to itself."""
+
+    def hint(self, works: Sequence[Work]) -> None:
+        """Guess nothing."""
+
+    def ahead(self, works: Sequence[Work]) -> None:
+        """Begin nothing but what is asked."""
+
+    def rehearse(self, scene: Callable[[Run], Coroutine[object, object, object]]) -> None:
+        """Go no further."""
+
+    async def do(self, phase: str, verb: str, works: Sequence[Work]) -> tuple[Outcome, ...]:
+        """Return the outcome of each work, in order, with slots like real work."""
+        keys = [work.key for work in works]
+        settled: list[Ref | Failure] = []
+        for start in range(0, len(works), _CHUNK):
+            chunk = works[start : start + _CHUNK]
+            found = self._journal.find(keys[start : start + _CHUNK])
+            asked = await asyncio.gather(*(self._once(work, found) for work in chunk), return_exceptions=True)
+            for outcome in asked:
+                if isinstance(outcome, BaseException):
+                    raise outcome
+                settled.append(outcome)
+        record = PhaseRecord(path=f"{self._span}{phase} ({verb})", outcomes=tuple(settled))
+        refuse_outage(record.path, record.outcomes)
+        _, outcomes = await asyncio.gather(self._journal.sync(), self._outcomes(record, keys))
+        return outcomes
+
+    async def _once(self, work: Work, found: Mapping[Key, Stored]) -> Ref | Failure:
+        answer = self._flights.answer(work.key)
+        if answer is None and work.key in found:
+            answer = found[work.key].ref
+        if answer is None and self._flights.flying(work.key):
+            self._payments.hurry(work)
+            answer = await self._flights.shared(work.key)
+        return await self._early.ask(work, "now") if answer is None else answer
 
 
 def _diverged(run: str, path: str) -> StoreError:

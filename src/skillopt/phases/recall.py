@@ -6,7 +6,7 @@ from __future__ import annotations
 from skillopt.domain.progress.memory import Memory, Tried
 from skillopt.phases.prompting import shortened
 
-_STEPS_SHOWN = 8
+STEPS_SHOWN = 8
 _CHANGES_SHOWN = 6
 _PATTERNS_SHOWN = 5
 _TESTED = frozenset({"accepted", "rejected", "inconclusive"})
@@ -24,7 +24,7 @@ def advised(memory: Memory) -> list[str]:
 
 def earlier_steps(memory: Memory) -> list[str]:
     """Return the section that tells what was tried, and what came of it."""
-    told = [_told(each, elsewhere=memory.is_elsewhere(each)) for each in memory.tried[-_STEPS_SHOWN:]]
+    told = [_told(each, elsewhere=memory.is_elsewhere(each)) for each in memory.tried[-STEPS_SHOWN:]]
     return ["# Earlier steps\n\n" + "\n".join(told)] if told else []
 
 
@@ -32,6 +32,8 @@ def _told(tried: Tried, *, elsewhere: bool) -> str:
     lines = [f"- step {tried.step}: {tried.action}, {tried.failed_tasks} of {tried.tasks} tasks failed before it"]
     if tried.candidate is not None and tried.incumbent is not None:
         lines[0] += f"; the gate measured {tried.incumbent:.3f} before and {tried.candidate:.3f} with it"
+    if tried.won is not None and tried.lost is not None:
+        lines[0] += f"; of the tasks the gate tried, {tried.won} went better with it and {tried.lost} worse"
     if elsewhere:
         lines[0] += "; what was accepted is in another version of the skill and not in this one"
     lines += [f"  - failures seen: {shortened(seen.words, 200)}" for seen in tried.patterns[:_PATTERNS_SHOWN]]

@@ -13,7 +13,7 @@ from skillopt.store import codec
 from skillopt.store.blobs import blobs_of
 from skillopt.store.connection import open_to_read, worded
 from skillopt.store.lock import is_held, locks_of
-from skillopt.store.runs import RUN_LIST, spent
+from skillopt.store.runs import RUN_LIST, seconds_a_call, spent
 
 _LOOKUPS = 500
 _FIND = (
@@ -85,10 +85,13 @@ class SqliteReader:
     def spent(self, run: str) -> Spent:
         """Return what a run has sent; while a process holds it, its latest requests are under way and not lost."""
         with worded(self._path, f"add up run {run!r}"):
-            names = {name: number for number, name in self._connection.execute("SELECT number, name FROM runs")}
-            if run not in names:
-                raise unknown_name("run", run, (name for name in names if name is not None))
-            return spent(self._connection, self._blobs, names[run], held=is_held(locks_of(self._path), run))
+            held = is_held(locks_of(self._path), run)
+            return spent(self._connection, self._blobs, self._number(run), held=held)
+
+    def seconds_a_call(self, run: str) -> dict[str, float]:
+        """Return how long a run waited for an answer on average, by role."""
+        with worded(self._path, f"time run {run!r}"):
+            return seconds_a_call(self._connection, self._number(run))
 
     def find(self, keys: Sequence[Key]) -> dict[Key, Stored]:
         """Return the first answer for each key that has one."""
@@ -102,6 +105,13 @@ class SqliteReader:
     def close(self) -> None:
         """Let go of the database."""
         self._connection.close()
+
+    def _number(self, run: str) -> int:
+        rows = self._connection.execute("SELECT number, name FROM runs")
+        names: dict[str, int] = {name: number for number, name in rows}
+        if run not in names:
+            raise unknown_name("run", run, (name for name in names if name is not None))
+        return names[run]
 
     def _look_up(self, statement: str, wanted: Sequence[int] | Sequence[bytes]) -> Iterator[Stored]:
         with worded(self._path, "look up answers"):

@@ -44,6 +44,14 @@ _UNUSED = """
 """
 
 
+_SECONDS = """
+    SELECT intents.role, avg(max(results.at - intents.at, 0.0))
+    FROM results JOIN intents USING (ref)
+    WHERE results.ok AND results.ref BETWEEN ? AND ?
+    GROUP BY intents.role
+"""
+
+
 class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """A run that was just opened, and the digest of each event it has."""
 
@@ -87,6 +95,11 @@ def spent(connection: sqlite3.Connection, blobs: Blobs, run: int, *, held: bool)
     accounts = connection.execute(_ACCOUNTS, {"under_way": under_way, "low": low, "high": high}).fetchall()
     unused = connection.execute(_UNUSED, {"low": low, "high": high, "used": used.decode()}).fetchall()
     return codec.spent(accounts + unused, seconds)
+
+
+def seconds_a_call(connection: sqlite3.Connection, run: int) -> dict[str, float]:
+    """Return how long a run waited for an answer on average, by role."""
+    return dict(connection.execute(_SECONDS, codec.span(run)).fetchall())
 
 
 def touch(connection: sqlite3.Connection, run: int, session: int, now: float) -> None:

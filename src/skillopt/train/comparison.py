@@ -24,7 +24,10 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    """One run of a comparison; `against` pairs its best skill with that of the first run, or `why_not` says why not."""
+    """One run of a comparison; `against` pairs its best skill with that of the first run, or `why_not` says why not.
+
+    `chosen_by_val` says that its val score is of the trials that chose it.
+    """
 
     run: str
     status: str
@@ -34,6 +37,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     seed_test: ScoreRow | None
     best_test: ScoreRow | None
     best_val: ScoreRow | None
+    chosen_by_val: bool = True
     calls: int
     usd: float
     edits: tuple[EditFact, ...]
@@ -60,6 +64,7 @@ def _compared(run: Recorded, first: Recorded, *, comparisons: int) -> Compared:
         seed_test=summary.scores.baseline.test,
         best_test=summary.scores.best.test,
         best_val=summary.scores.best.val,
+        chosen_by_val=summary.claimed_val is None,
         calls=summary.usage.total.calls,
         usd=summary.usage.total.usd,
         edits=_accepted_edits(run.view),

@@ -41,6 +41,13 @@ def test_a_step_is_told_with_its_numbers_its_patterns_and_what_became_of_its_cha
     )
 
 
+def test_a_paired_test_tells_what_it_saw_go_better_and_worse() -> None:
+    seen = msgspec.structs.replace(tried(3, measured=False), won=5, lost=1)
+    (told,) = earlier_steps(Memory(tried=(seen,)))
+    first = told.splitlines()[2]
+    assert first.endswith("before it; of the tasks the gate tried, 5 went better with it and 1 worse")
+
+
 def test_many_changes_are_counted_and_not_all_told() -> None:
     (told,) = earlier_steps(Memory(tried=(tried(1, *(f"append: {number}" for number in range(9))),)))
     assert told.endswith("  - rejected together with 8 more: append: 5\n  - and 3 more changes")

@@ -35,6 +35,8 @@ def test_a_viewer_sees_a_live_run_and_then_a_finished_one(tmp_path: Path) -> Non
             assert [(row.name, row.status, row.held) for row in viewer.runs()] == [("mine", "running", True)]
             spent = viewer.spent("mine")
             assert (spent.attempts, spent.lost, spent.charged) == (2, 0, COST)
+            assert viewer.seconds_a_call("mine").keys() == {"target"}
+            assert 0 <= viewer.seconds_a_call("mine")["target"] < 60
             journal.end_session(run, "finished", "solved")
             await journal.close()
             assert [(row.status, row.reason, row.held) for row in viewer.runs()] == [("finished", "solved", False)]

@@ -2,6 +2,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
+from skillopt.cli.words import comparison_lines
 from skillopt.kernel.events import EditFact
 from skillopt.kernel.view import RunView
 from skillopt.train.comparison import Compared, Recorded, comparison
@@ -44,3 +47,11 @@ def test_a_run_alone_is_only_shown() -> None:
     (alone,) = comparison([recorded(RIGHT)])
     edits: tuple[EditFact, ...] = ()
     assert (alone.against, alone.why_not, alone.edits) == (None, "", edits)
+
+
+def test_a_val_score_says_whether_its_trials_chose_the_winner() -> None:
+    chosen = recorded(RIGHT)
+    claimed = msgspec.structs.replace(chosen, summary=msgspec.structs.replace(chosen.summary, claimed_val=0.9))
+    assert [each.chosen_by_val for each in comparison([chosen, claimed])] == [True, False]
+    told = "\n".join(comparison_lines(comparison([chosen, claimed])))
+    assert told.count("which chose it") == told.count("in trials of its own") == 1

@@ -25,7 +25,7 @@ from skillopt.agents.copilot.starting import NO_TOOLS
 from skillopt.agents.telling.calls import LONGEST_TEXT, Call, Outcome
 from skillopt.agents.telling.lines import decoded
 from skillopt.agents.telling.tokens import Tokens
-from skillopt.domain.transcripts import Action
+from skillopt.domain.agency.transcripts import Action
 
 T = TypeVar("T", bound=msgspec.Struct)
 _SKILL = "skill"

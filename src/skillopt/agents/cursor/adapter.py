@@ -29,6 +29,7 @@ class Cursor:
     programs: Sequence[str] = ("cursor-agent",)
     install = "see https://cursor.com/cli: Cursor has its own installer, and the npm packages of that name are others'"
     schemas = False
+    hosts: Sequence[str] = ("api2.cursor.sh", "cursor.com")
     lasting: Sequence[str] = ()
 
     def login(self, home: Path) -> bool:

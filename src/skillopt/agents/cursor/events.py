@@ -12,7 +12,7 @@ from skillopt.agents.telling.calls import LONGEST_TEXT, Call, Outcome
 from skillopt.agents.telling.complaints import complaint
 from skillopt.agents.telling.lines import decoded
 from skillopt.agents.telling.tokens import Tokens
-from skillopt.domain.transcripts import Action
+from skillopt.domain.agency.transcripts import Action
 from skillopt.kernel.process import Finished
 
 _SUFFIX = "ToolCall"

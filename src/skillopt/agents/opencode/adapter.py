@@ -29,6 +29,7 @@ class OpenCode:
     programs: Sequence[str] = ("opencode",)
     install = "npm install --global opencode-ai"
     schemas = False
+    hosts: Sequence[str] = ("opencode.ai", "api.opencode.ai")
     lasting: Sequence[str] = ()
 
     def login(self, home: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from skillopt.domain.transcripts import LONGEST_STEP, Action, Seen
+from skillopt.domain.agency.transcripts import LONGEST_STEP, Action, Seen
 
 Outcome = Literal["ok", "failed", "denied", "unfinished"]
 LONGEST_TEXT = 4 * LONGEST_STEP

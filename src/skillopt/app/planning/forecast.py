@@ -4,12 +4,12 @@ Owns where the estimate's figures come from; refuses to send a request or to wri
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import msgspec
 
-from skillopt.app.config import role_at
+from skillopt.app.config import ScriptedModel, role_at
 from skillopt.app.models import at_stage, known_price
 from skillopt.app.planning.preview import Preview
 from skillopt.app.project.prepare import Prepared
@@ -19,6 +19,7 @@ from skillopt.domain.errors import BudgetReachedError
 from skillopt.domain.usage import NOTHING, Caps, Usage
 from skillopt.kernel.clock import SystemClock
 from skillopt.kernel.events import Event, Measured, PhaseEnded, Signal, StepEnded, UnitSettled
+from skillopt.kernel.journal import Spent
 from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.memory import MemoryJournal
 from skillopt.kernel.ports import Clock
@@ -28,9 +29,12 @@ from skillopt.store.reader import SqliteReader
 from skillopt.train.forecast.calls import Setup
 from skillopt.train.forecast.course import Begun, begun, courses
 from skillopt.train.forecast.estimate import Asked, Estimate, estimate
-from skillopt.train.forecast.sizes import sizes
+from skillopt.train.forecast.pace import Pace
+from skillopt.train.forecast.sizes import TERSE, sizes
 
 _BASELINE = ("baseline", "val")
+_RECENT = 5  # runs of the workspace that are asked how long texts are, and how long answers take
+_ADAPTING = (4, 32, 512)  # slots where their number adapts: as it starts, as is usual, and the most
 
 
 class Forecast(msgspec.Struct, frozen=True, kw_only=True):
@@ -55,17 +59,17 @@ async def forecast(prepared: Prepared, name: str) -> Forecast:
     with _reading(prepared, clock) as (journal, reader):
         start, view = await _dry_run(prepared, journal, clock, name)
         earlier = None if reader is None else _earlier(reader, name, config.gate.rule)
-        spent = NOTHING if reader is None or name not in _names(reader) else reader.spent(name).charged
+        others = () if reader is None else tuple(_others(reader, name))
+        left = _left(config.limits.caps, None if reader is None or name not in _names(reader) else reader.spent(name))
+        pace = None if reader is None else _pace(reader, config.limits.concurrency)
     setup = Setup(plan=plan, reflect=config.reflect, aggregate=config.aggregate, gate=config.gate, judge=config.judge)
-    seen = _seen(view, RunView() if earlier is None else earlier)
+    seen = _seen(view, RunView() if earlier is None else earlier, others)
     return Forecast(
         run=name,
         epochs=plan.train.epochs,
         steps=plan.total_steps,
         steps_done=start.steps,
-        estimate=estimate(
-            setup, start, courses(start, earlier), _asked(prepared, setup, seen), _left(config.limits.caps, spent)
-        ),
+        estimate=estimate(setup, start, courses(start, earlier), _asked(prepared, setup, seen), left, pace),
         known=bool(seen),
         files=(f"{prepared.workspace.name}/{JOURNAL}", f"{prepared.workspace.name}/runs/{name}/"),
     )
@@ -131,10 +135,28 @@ def _earlier(reader: SqliteReader, name: str, rule: str) -> RunView | None:
     return None
 
 
-def _seen(own: RunView, earlier: RunView) -> dict[str, Usage]:
-    """Return what calls used by verb, in this run and in an earlier one."""
-    used = {verb: own.stages.get(verb, NOTHING) + earlier.stages.get(verb, NOTHING) for verb in STAGES}
-    return {verb: usage for verb, usage in used.items() if usage.calls}
+def _others(reader: SqliteReader, name: str) -> Iterator[RunView]:
+    """Yield the other runs of the workspace, the newest first, however they ended: they tell how long texts are."""
+    rows = [row for row in reader.runs() if row.name != name]
+    yield from (view_of(reader.events(row.name)) for row in reversed(rows[-_RECENT:]))
+
+
+def _seen(own: RunView, earlier: RunView, others: Sequence[RunView]) -> dict[str, Usage]:
+    """Return what calls used by verb, in this run and an earlier one, or else in the newest that asked for it."""
+    used: dict[str, Usage] = {}
+    for view in reversed(others):
+        used |= {verb: usage for verb, usage in view.stages.items() if usage.calls}
+    both = {verb: own.stages.get(verb, NOTHING) + earlier.stages.get(verb, NOTHING) for verb in STAGES}
+    return used | {verb: usage for verb, usage in both.items() if usage.calls}
+
+
+def _pace(reader: SqliteReader, concurrency: int | str) -> Pace:
+    """Return how long calls take, by verb, as the newest run that asked this role had them."""
+    seconds: dict[str, float] = {}
+    for row in reader.runs()[-_RECENT:]:
+        seconds |= reader.seconds_a_call(row.name)
+    slots = (concurrency,) * 3 if isinstance(concurrency, int) else _ADAPTING
+    return Pace(seconds={stage: seconds[role_at(stage)] for stage in STAGES if role_at(stage) in seconds}, slots=slots)
 
 
 def _asked(prepared: Prepared, setup: Setup, seen: dict[str, Usage]) -> dict[str, Asked]:
@@ -142,18 +164,21 @@ def _asked(prepared: Prepared, setup: Setup, seen: dict[str, Usage]) -> dict[str
     players = {"target": models.target, "optimizer": models.optimizer, "judge": models.judging}
     asked = {stage: at_stage(players[role_at(stage)], stage) for stage in STAGES}
     longest = {stage: model.max_tokens for stage, model in asked.items()}
-    found = sizes(setup, prepared.environment, seen, longest)
+    terse = {stage: TERSE for stage, model in asked.items() if isinstance(model, ScriptedModel)}
+    found = sizes(setup, prepared.environment, seen, longest, terse)
     return {
         stage: Asked(role=role_at(stage), size=found[stage], price=known_price(model)) for stage, model in asked.items()
     }
 
 
-def _left(caps: Caps, spent: Usage) -> Caps:
-    """Return what is left under the caps; only what a request costs, since nobody knows how long it takes."""
+def _left(caps: Caps, spent: Spent | None) -> Caps:
+    """Return what is left under the caps."""
+    charged, seconds = (NOTHING, 0.0) if spent is None else (spent.charged, spent.seconds)
     return Caps(
-        calls=None if caps.calls is None else max(0, caps.calls - spent.calls),
-        tokens=None if caps.tokens is None else max(0, caps.tokens - spent.tokens),
-        usd=None if caps.usd is None else max(0.0, caps.usd - spent.usd),
+        calls=None if caps.calls is None else max(0, caps.calls - charged.calls),
+        tokens=None if caps.tokens is None else max(0, caps.tokens - charged.tokens),
+        usd=None if caps.usd is None else max(0.0, caps.usd - charged.usd),
+        seconds=None if caps.seconds is None else max(0.0, caps.seconds - seconds),
     )
 
 

@@ -8,7 +8,10 @@ from types import MappingProxyType
 
 from skillopt.agents.claude_code.adapter import ClaudeCode
 from skillopt.agents.codex.adapter import Codex
+from skillopt.agents.copilot.adapter import Copilot
+from skillopt.agents.cursor.adapter import Cursor
+from skillopt.agents.opencode.adapter import OpenCode
 from skillopt.agents.program import Adapter
 
-_ALL: tuple[Adapter, ...] = (Codex(), ClaudeCode())
+_ALL: tuple[Adapter, ...] = (Codex(), ClaudeCode(), Copilot(), OpenCode(), Cursor())
 ADAPTERS: Mapping[str, Adapter] = MappingProxyType({adapter.name: adapter for adapter in _ALL})

@@ -83,12 +83,12 @@ class PlainConsole:
             PhaseEnded: _phase_ended,
             AgentsWorked: _agents_worked,
             Measured: _measured,
-            GateDecided: _gate_decided,
+            GateDecided: self._gate_decided,
             StepEnded: self._step_ended,
             NotesTaken: _notes_taken,
             SlowUpdated: lambda fact: f"epoch {fact.epoch}: slow update: {fact.action}",
             MetaSkillWritten: lambda fact: f"epoch {fact.epoch}: meta skill: {fact.action}",
-            EpochEnded: _epoch_ended,
+            EpochEnded: self._epoch_ended,
             Warned: lambda fact: f"warning: {fact.message}",
             RunEnded: _run_ended,
             SlotsChanged: lambda fact: f"slots: {fact.account} now {fact.slots} ({fact.reason})",
@@ -113,9 +113,21 @@ class PlainConsole:
 
     def _step_ended(self, fact: StepEnded) -> str:
         return (
-            f"step {fact.step} done: current {_score(fact.current_score)}, best {_score(fact.best_score)} "
-            f"from {fact.best_origin}; used {spent(self._picture, self._caps)}"
+            f"step {fact.step} done: current {_standing(self._picture, best=False)}, "
+            f"best {_standing(self._picture, best=True)} from {fact.best_origin}; "
+            f"used {spent(self._picture, self._caps)}"
         )
+
+    def _epoch_ended(self, fact: EpochEnded) -> str:
+        current, best = (_standing(self._picture, best=which) for which in (False, True))
+        origins = (fact.current_origin, fact.best_origin)
+        return f"epoch {fact.epoch} done: current {current} from {origins[0]}, best {best} from {origins[1]}"
+
+    def _gate_decided(self, fact: GateDecided) -> str:
+        candidate = _scored(fact.candidate, self._picture.mean_of(fact.skill_digest))
+        incumbent = _scored(fact.incumbent, self._picture.mean_of(fact.parent_digest))
+        asked = f"{_counted(fact.calls, 'call')} on {_counted(fact.n, 'task')}"
+        return f"gate: {fact.action} ({fact.reason}); candidate {candidate}, incumbent {incumbent}; {asked}"
 
     def _attempt_failed(self, fact: AttemptFailed) -> str | None:
         """Say each kind of failure once a step: a provider that is down would fill the log."""
@@ -210,15 +222,16 @@ def _score(value: float | None) -> str:
     return "not measured" if value is None else f"{value:.3f}"
 
 
-def _interval(mean: Mean | None) -> str:
-    if mean is None:
-        return ""
-    around = "" if mean.low is None or mean.high is None else f" [{mean.low:.3f}, {mean.high:.3f}]"
-    return f"{around} n={mean.n}"
+def _scored(value: float | None, mean: Mean | None) -> str:
+    """Say a score with its n, and with its interval, which is that of the hard score."""
+    if value is None or mean is None:
+        return _score(value)
+    known = value == mean.hard and mean.low is not None and mean.high is not None
+    return f"{value:.3f}{f' [{mean.low:.3f}, {mean.high:.3f}]' if known else ''} n={mean.n}"
 
 
 def _standing(picture: Picture, *, best: bool) -> str:
-    return f"{_score(picture.scores[best])}{_interval(picture.mean(best=best))}"
+    return _scored(picture.scores[best], picture.mean(best=best))
 
 
 def _plain(text: str) -> Text:
@@ -271,12 +284,7 @@ def _phase_ended(fact: PhaseEnded) -> str | None:
 def _measured(fact: Measured) -> str:
     mean = fact.mean
     failed = f", {mean.failed} failed" if mean.failed else ""
-    return f"{fact.label} on {fact.split}: hard {_score(mean.hard)}, soft {_score(mean.soft)}{_interval(mean)}{failed}"
-
-
-def _gate_decided(fact: GateDecided) -> str:
-    compared = f"candidate {_score(fact.candidate)}, incumbent {_score(fact.incumbent)}"
-    return f"gate: {fact.action} ({fact.reason}); {compared}, n={fact.n}, {_counted(fact.calls, 'call')}"
+    return f"{fact.label} on {fact.split}: hard {_scored(mean.hard, mean)}{failed}, soft {_score(mean.soft)}"
 
 
 def _notes_taken(fact: NotesTaken) -> str:
@@ -286,11 +294,6 @@ def _notes_taken(fact: NotesTaken) -> str:
 def _agents_worked(fact: AgentsWorked) -> str | None:
     known = fact.conduct.opened + fact.conduct.unopened
     return f"{fact.path}: agents read the skill in {fact.conduct.opened} of {known} runs" if known else None
-
-
-def _epoch_ended(fact: EpochEnded) -> str:
-    scores = f"current {_score(fact.current_score)} from {fact.current_origin}, best {_score(fact.best_score)}"
-    return f"epoch {fact.epoch} done: {scores} from {fact.best_origin}"
 
 
 def _run_ended(fact: RunEnded) -> str:

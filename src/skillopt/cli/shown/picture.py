@@ -21,6 +21,7 @@ from skillopt.kernel.events import (
     RunEnded,
     Signal,
     SlotsChanged,
+    SlowUpdated,
     StepBegan,
     StepEnded,
     UnitSettled,
@@ -72,6 +73,7 @@ class Picture:
             CandidateBisected: self._bisected,
             StepEnded: self._standing,
             EpochEnded: self._standing,
+            SlowUpdated: self._slow_updated,
             Warned: self._warned,
             RunEnded: self._run_ended,
             AttemptFailed: self._attempt_failed,
@@ -99,7 +101,11 @@ class Picture:
 
     def mean(self, *, best: bool) -> Mean | None:
         """Return how the current or the best skill measured on the validation tasks."""
-        return self._means.get(self._digests[best])
+        return self.mean_of(self._digests[best])
+
+    def mean_of(self, skill_digest: str) -> Mean | None:
+        """Return how a skill measured on the validation tasks when it last was."""
+        return self._means.get(skill_digest)
 
     def _run_began(self, fact: RunBegan) -> None:
         self.began = fact
@@ -138,6 +144,12 @@ class Picture:
     def _standing(self, fact: StepEnded | EpochEnded) -> None:
         self.scores = (fact.current_score, fact.best_score)
         self._digests = (fact.skill_digest, fact.best_digest)
+
+    def _slow_updated(self, fact: SlowUpdated) -> None:
+        """A region that was only put there is nothing a model sees: the skill scores as before."""
+        mean = self.mean(best=False)
+        if fact.action == "inject_placeholder" and mean is not None:
+            self._means = {**self._means, fact.skill_digest: mean}
 
     def _warned(self, fact: Warned) -> None:
         self.warning = fact.message

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from skillopt.cli.words import lasting
+
 if TYPE_CHECKING:
     from skillopt.app.planning.forecast import Forecast
     from skillopt.train.forecast.estimate import Bill, Range
@@ -22,6 +24,7 @@ def plan_lines(plan: Forecast) -> Iterator[str]:
     for role, bill in found.roles.items():
         yield _row(f"{role} calls", bill.calls)
     yield from _bill(found.total)
+    yield from _time(found.seconds)
     if found.cap is not None:
         yield f"limits.{found.cap} will probably end it before; the same command with a higher cap goes on."
     if not plan.known:
@@ -46,6 +49,14 @@ def _bill(bill: Bill) -> Iterator[str]:
         yield f"{'dollars':<16}{'a price is not known':>42}"
     else:
         yield f"{'dollars':<16}{bill.usd.low:>14.2f}{bill.usd.likely:>14.2f}{bill.usd.high:>14.2f}"
+
+
+def _time(seconds: Range | None) -> Iterator[str]:
+    if seconds is None:
+        yield f"{'time':<16}{'no run of this workspace tells how long an answer takes':>58}"
+    else:
+        low, likely, high = (lasting(each) for each in (seconds.low, seconds.likely, seconds.high))
+        yield f"{'time':<16}{low:>14}{likely:>14}{high:>14}"
 
 
 def _row(name: str, numbers: Range) -> str:

@@ -33,7 +33,10 @@ class TriedChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
-    """One past step, as later ones see it: what failed, what was proposed, what the gate measured (None: nothing)."""
+    """One past step, as later ones see it: what failed, what was proposed, what the gate saw.
+
+    A paired test saw tasks `won` and `lost`; a published rule compared two scores. None where that was not so.
+    """
 
     step: int
     epoch: int
@@ -44,6 +47,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     patterns: tuple[Pattern, ...] = ()
     candidate: float | None = None
     incumbent: float | None = None
+    won: int | None = None
+    lost: int | None = None
 
     @property
     def abridged(self) -> Tried:

@@ -195,7 +195,9 @@ def action_of(candidate: Candidate, verdict: Verdict) -> str:
 
 
 def _tried(outcome: StepOutcome) -> Tried:
-    candidate, gated = outcome.candidate, outcome.gated
+    """Return what is remembered of a step: nothing that only the fresh trials of an accepted skill will tell."""
+    candidate, gated, finding = outcome.candidate, outcome.gated, outcome.gated.finding
+    compared = gated.board is not None and finding is None
     return Tried(
         step=outcome.step.number,
         epoch=outcome.step.epoch,
@@ -204,8 +206,10 @@ def _tried(outcome: StepOutcome) -> Tried:
         tasks=outcome.train.n,
         changes=_changes(outcome),
         patterns=outcome.patterns,
-        candidate=None if gated.board is None else gated.verdict.candidate,
-        incumbent=None if gated.board is None else gated.verdict.incumbent,
+        candidate=gated.verdict.candidate if compared else None,
+        incumbent=gated.verdict.incumbent if compared else None,
+        won=None if finding is None else finding.wins,
+        lost=None if finding is None else finding.losses,
     )
 
 

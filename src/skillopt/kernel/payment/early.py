@@ -1,12 +1,12 @@
-"""What is asked before its turn, with slots that are free: guesses, and work that is certain to be asked later.
-Owns both kinds and what became of them; refuses to know why anything will be asked."""
+"""What is asked before its turn: guesses and certain work, with slots that are free; and parts of the program that are
+gone through beside the phase before them. Owns what became of it all; refuses to know why anything will be asked."""
 
 from __future__ import annotations
 
 import asyncio
 import sys
 from collections import deque
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -14,10 +14,11 @@ from skillopt.domain.errors import SkilloptError
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import Caps
 from skillopt.kernel.journal import Key, Ref
+from skillopt.kernel.limits.slots import Turn
 from skillopt.kernel.limits.terms import Terms
 from skillopt.kernel.payment.flights import Flights
 from skillopt.kernel.payment.payments import Payments
-from skillopt.kernel.payment.pool import Halt
+from skillopt.kernel.payment.pool import Halt, HaltedError
 from skillopt.kernel.work import Work
 
 _CHUNK = 100
@@ -47,6 +48,8 @@ class Early:
         self._workers = 0
         self._taken: set[Key] = set()
         self._failed: dict[Key, Failure] = {}
+        self._scenes: list[Callable[[], Coroutine[object, object, object]]] = []
+        self._rehearsing = 0
         self._tasks: set[asyncio.Task[None]] = set()
 
     def guess(self, works: Sequence[Work]) -> None:
@@ -57,9 +60,18 @@ class Early:
         if works and len(self._guessed) < self._allowed and not self._limits.caps.measures_more_than_calls:
             self._guesses.append(works)
 
-    def forget_guesses(self) -> None:
-        """Drop the guesses that were not begun, because the phase they were to go beside cost nothing."""
+    def forget(self) -> None:
+        """Drop what was not begun, because the phase it was to go beside cost nothing."""
         self._guesses.clear()
+        self._scenes.clear()
+
+    def rehearse(self, scene: Callable[[], Coroutine[object, object, object]]) -> None:
+        """Go through a part of the program beside the phase that comes next, since it is certain to follow.
+
+        Under a cap nothing is begun, because it would take from what comes before it.
+        """
+        if self._limits.caps == Caps():
+            self._scenes.append(scene)
 
     def begin(self, works: Sequence[Work]) -> None:
         """Ask what is certain to be asked, whenever a slot is free beside real work and guesses.
@@ -69,6 +81,14 @@ class Early:
         if works and self._limits.caps == Caps():
             self._certain.append(self._unasked(works))
             self._width = max(self._width, self._slots(works))
+
+    async def raise_the_curtain(self) -> None:
+        """Begin what is rehearsed beside a phase before the phase itself asks: more depends on it."""
+        if self._scenes:
+            for scene in self._scenes:
+                self._start(self._play(scene()))
+            self._scenes.clear()
+            await asyncio.sleep(0)
 
     def wake(self) -> None:
         """Take note that real work is being paid for, and begin what may go beside it."""
@@ -80,9 +100,22 @@ class Early:
 
     def failure(self, key: Key) -> Failure | None:
         """Return, once, what certain work with this key failed with; from now on the key is real work's."""
-        if self._certain:
+        if self._certain or self._rehearsing:
             self._taken.add(key)
         return self._failed.pop(key, None)
+
+    async def ask(self, work: Work, turn: Turn) -> Ref | Failure:
+        """Ask certain work before its phase; a failure is kept for the unit that asks first."""
+
+        async def pay() -> Ref | Failure:
+            outcome = await self._payments.pay(_PATH, _AFTER_EVERYTHING, work, turn=turn)
+            if isinstance(outcome, Failure):
+                self._failed[work.key] = outcome
+            return outcome
+
+        if work.key in self._taken:
+            raise HaltedError("Real work was here first.")
+        return await self._flights.fly(work.key, pay)
 
     async def land(self) -> None:
         """Wait for what is under way when the work stops: it is paid for."""
@@ -99,7 +132,20 @@ class Early:
     def _start(self, asking: Coroutine[object, object, None]) -> None:
         task = asyncio.ensure_future(asking)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """Let go of a task; what it failed with, if real work will meet it too, is real work's to say."""
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()
+
+    async def _play(self, scene: Coroutine[object, object, object]) -> None:
+        self._rehearsing += 1
+        try:
+            await scene
+        finally:
+            self._rehearsing -= 1
 
     def _begin_guesses(self, works: Sequence[Work]) -> None:
         units = self._unasked(works)
@@ -124,7 +170,7 @@ class Early:
         """Ask one unit after the other; what ends the run when real work meets it ends it here, too."""
         try:
             while self._halt.reason is None and (work := self._next()) is not None:
-                await self._ask_certain(work)
+                await self.ask(work, "later")
         except SkilloptError as error:
             self._halt.stop(error)
         finally:
@@ -147,12 +193,3 @@ class Early:
                 tried = work.key in self._taken or work.key in self._guessed
                 if not (tried or work.key in found or self._flights.knows(work.key)):
                     yield work
-
-    async def _ask_certain(self, work: Work) -> None:
-        async def pay() -> Ref | Failure:
-            outcome = await self._payments.pay(_PATH, _AFTER_EVERYTHING, work, turn="later")
-            if isinstance(outcome, Failure):
-                self._failed[work.key] = outcome
-            return outcome
-
-        await self._flights.fly(work.key, pay)

@@ -33,6 +33,10 @@ class Val(Protocol):
         """Put every task to a skill, as often as a bar needs, in trials that decided nothing; tell what it scored."""
         ...
 
+    def foresee(self, gated: Gated) -> None:
+        """Take note of what the gate will come to, but for the fresh trials that it asks for next."""
+        ...
+
     async def some(self, skill: Skill, places: tuple[int, ...], trial: int) -> Scoreboard:
         """Put some tasks to a skill, for the gate's trial of this number."""
         ...
@@ -55,6 +59,11 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     incumbent: Standing
     best: Standing
     whole: bool = False
+
+    @property
+    def best_is_beaten(self) -> bool:
+        """Whether who beats the incumbent has beaten the best, since they are one."""
+        return self.incumbent.skill.rendered_digest == self.best.skill.rendered_digest
 
     def told(self, *, candidate: float | None = None, n: int = 0, calls: int = 0) -> Told:
         """Return what a verdict tells of this comparison."""
@@ -98,9 +107,13 @@ async def compare(settings: GateSettings, val: Val, terms: Terms, skill: Skill, 
         and calls < len(val.task_ids)
         and any(score.hard < 1.0 for score in board.scores)
     )
-    bar = board if waits else await val.whole(skill)
-    verdict = _accepted(finding, bar, compared, told)
-    return Gated(verdict=verdict, board=board, bar=bar, finding=finding)
+    if waits:
+        return Gated(verdict=_accepted(finding, board, compared, told), board=board, bar=board, finding=finding)
+    if compared.best_is_beaten:
+        foreseen = Accept(reason=worded(finding), new_best=True, **told)
+        val.foresee(Gated(verdict=foreseen, board=board, finding=finding))
+    bar = await val.whole(skill)
+    return Gated(verdict=_accepted(finding, bar, compared, told), board=board, bar=bar, finding=finding)
 
 
 def worded(finding: Finding) -> str:
@@ -146,6 +159,6 @@ def _accepted(finding: Finding, bar: Scoreboard, compared: Compared, told: Told)
     """Name the best anew if the incumbent was the best, or if the fresh trials are better than the best's."""
     value, record = bar.value(compared.metric), told["best"]
     overtakes = value is not None and record is not None and value > record
-    new_best = overtakes or compared.incumbent.skill.rendered_digest == compared.best.skill.rendered_digest
+    new_best = overtakes or compared.best_is_beaten
     told = Told(**{**told, "candidate": value})
     return Accept(reason=worded(finding), new_best=new_best, **told)

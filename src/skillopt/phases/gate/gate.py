@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import msgspec
 
-from skillopt.domain.evidence.reach import within_reach
 from skillopt.domain.evidence.terms import Terms
 from skillopt.domain.progress.state import Gated
 from skillopt.domain.scores import Metric, MetricName
@@ -23,13 +22,14 @@ async def gate(settings: GateSettings, val: Val, terms: Terms, candidate: Candid
         return Gated(verdict=Reject(reason="nothing changed", **compared.told(candidate=same)))
     if settings.rule != "paired":
         return await published(settings, val, candidate.skill, compared)
-    if settings.deterministic or within_reach(len(val.task_ids), terms.trials, terms.alpha):
-        return await compare(settings, val, terms, candidate.skill, compared)
-    match settings.small_val:
+    gated = await compare(settings, val, terms, candidate.skill, compared)
+    if gated.finding is None or gated.finding.needed is None:
+        return gated
+    match settings.small_val:  # nothing was asked: the test itself says that no answer could pass it
         case "strict":
             return await published(settings, val, candidate.skill, compared)
         case "soft":
             soft = msgspec.structs.replace(compared, metric=Metric(name=MetricName.SOFT))
             return await compare(settings, val, terms, candidate.skill, soft)
         case "refuse":
-            return await compare(settings, val, terms, candidate.skill, compared)
+            return gated

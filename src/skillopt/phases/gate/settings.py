@@ -25,7 +25,7 @@ class GateSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     wave: How many val tasks a candidate is tried on before the first look at the evidence.
     deterministic: Your word that the target always answers the same; then a task is put once, when it is needed first.
     guard: Whether tasks that were solved before and now fail are told (`warn`), stop the change (`block`), or `off`.
-    small_val: What decides where val is too small for `paired`: nothing (`refuse`), part marks (`soft`) or `strict`.
+    small_val: What decides where too few val tasks can be won for `paired`: nothing (`refuse`), `soft` marks, `strict`.
     bisect: Whether a rejected change is tried again in halves; the better half that is accepted is kept.
     bisect_levels: How often halves that were rejected are halved again; null goes on to single edits.
     max_failed: The share of val rollouts that may fail; with more of them the gate is inconclusive.

@@ -3,6 +3,7 @@ Owns the extremes of each phase; refuses to know what is likely."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from skillopt.domain.progress.state import Step
@@ -11,6 +12,7 @@ from skillopt.train.forecast.calls import (
     Calls,
     Setup,
     bar_calls,
+    carries,
     epoch_calls,
     most_merges,
     pairwise_calls,
@@ -36,10 +38,11 @@ def most(setup: Setup, start: Begun) -> Walked:
     if start.ended:
         return Walked(calls={}, steps=0)
     parts = [] if start.baseline else [(bar_calls(setup), 0)]
-    learnt, steps = start.learnt, 0
+    learnt, steps, done = start.learnt, 0, start.steps
     for step in setup.plan.steps():
         if step.number > start.steps and not start.closing:
             parts.append((_step(setup, step), learnt))
+            done = step.number
             steps += 1
             learnt += _edits(setup, step)
             if step.closes_epoch and step.epoch > 1:
@@ -48,13 +51,23 @@ def most(setup: Setup, start: Begun) -> Walked:
                 parts.append((_gates(setup, 1), learnt))
     parts.append((_end(setup), learnt))
     calls = dict(plus(*(calls for calls, _ in parts)))
-    lessons = plus(*({verb: count * known for verb, count in calls.items()} for calls, known in parts))
+    lessons = plus(
+        *({verb: count * carries(setup, verb, known, done) for verb, count in calls.items()} for calls, known in parts)
+    )
     asked = {verb: max(0.0, count - start.asked.get(verb, 0)) for verb, count in sorted(calls.items())}
     return Walked(
         calls={verb: count for verb, count in asked.items() if count},
         steps=steps,
         lessons={verb: asked[verb] * lessons[verb] / calls[verb] for verb in asked if verb in lessons},
+        phases={verb: _smallest(setup, verb, count, steps) for verb, count in asked.items() if count},
     )
+
+
+def _smallest(setup: Setup, verb: str, count: float, steps: int) -> tuple[float, ...]:
+    """Cut calls into the smallest phases there can be: waves of a gate, the minibatches of a step, single questions."""
+    waves = {"rollout": float(setup.gate.wave), "judge": float(setup.gate.wave), "reflect": count / max(1, steps)}
+    size = waves.get(verb, 1.0)
+    return (size,) * math.ceil(count / size)
 
 
 def _step(setup: Setup, step: Step) -> Calls:

@@ -12,12 +12,14 @@ from skillopt.domain.tasks import Task
 from skillopt.phases.aggregate import AggregateSettings, groups_of
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.judging.settings import JudgeSettings
+from skillopt.phases.recall import STEPS_SHOWN
 from skillopt.phases.reflect import ReflectSettings
 from skillopt.train.plan import Plan
 
 Calls = Mapping[str, float]
 
 NONE: Calls = {}
+_TOLD_AGAIN = 3  # lessons: what an earlier step takes where the ledger tells of it
 _IN_DOUBT = 0.5  # of the groups of proposals, as long as nobody knows: those related closely enough to be asked about
 
 
@@ -29,6 +31,12 @@ class Setup(msgspec.Struct, frozen=True, kw_only=True):
     aggregate: AggregateSettings = AggregateSettings()
     gate: GateSettings = GateSettings()
     judge: JudgeSettings = JudgeSettings()
+
+
+def carries(setup: Setup, verb: str, learnt: int, steps: int) -> float:
+    """Return the lessons that a call is told: those in the skill, and those of earlier steps that the ledger tells."""
+    told = _TOLD_AGAIN * min(STEPS_SHOWN, steps) if verb == "reflect" and setup.reflect.ledger else 0
+    return learnt + told
 
 
 def plus(*parts: Calls) -> Calls:
@@ -103,10 +111,15 @@ def epoch_calls(setup: Setup, *, looked: bool) -> Calls:
     )
 
 
-def test_calls(setup: Setup, *, changed: bool) -> Calls:
-    """Each different skill on test; the best and the last are mostly the same."""
-    skills = {"initial" if name == "initial" or not changed else "best" for name in setup.plan.test}
-    return times(len(skills), put(setup, setup.plan.tasks.test))
+def seed_test_calls(setup: Setup) -> Calls:
+    """The seed skill on test, where that is wanted; it is certain from the beginning."""
+    return put(setup, setup.plan.tasks.test) if "initial" in setup.plan.test else NONE
+
+
+def last_test_calls(setup: Setup, *, changed: bool) -> Calls:
+    """What else is put to test at the end; the best and the last are mostly the same."""
+    others = {"best", "last"} & set(setup.plan.test)
+    return put(setup, setup.plan.tasks.test) if others and (changed or "initial" not in setup.plan.test) else NONE
 
 
 def _groups(fan_in: int, failures: int, successes: int) -> int:

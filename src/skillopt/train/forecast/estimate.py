@@ -12,6 +12,7 @@ from skillopt.domain.usage import NANO, Caps, Price
 from skillopt.train.forecast.bounds import least, most
 from skillopt.train.forecast.calls import Setup
 from skillopt.train.forecast.course import Begun, Course
+from skillopt.train.forecast.pace import Pace
 from skillopt.train.forecast.walk import Walked, walk
 
 _THROWS = 8  # of the dice, for each way that a run may go
@@ -34,11 +35,17 @@ class Range(msgspec.Struct, frozen=True):
 
 
 class Size(msgspec.Struct, frozen=True, kw_only=True):
-    """The tokens of one call: what is read, what each lesson in the skill adds to it, what is written, and at most."""
+    """The tokens of one call: what is read, and what each lesson in the skill adds to it; what is written.
+
+    `least_read` and the others beside it are what a call of a whole run takes on average at least, and at most.
+    """
 
     read: float
+    least_read: float
+    most_read: float
     lesson: float = 0.0
     written: float
+    least_written: float
     most_written: float
 
 
@@ -60,23 +67,36 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """What is still to be done and paid; `cap` names the cap that will probably end the run first."""
+    """What is still to be done and paid; `cap` names the cap that will probably end the run first.
+
+    `seconds` are null where nobody knows how long a call takes.
+    """
 
     steps: Range
     verbs: dict[str, Range]
     roles: dict[str, Bill]
     total: Bill
+    seconds: Range | None
     cap: str | None
 
 
-def estimate(setup: Setup, start: Begun, ways: Sequence[Course], asked: Mapping[str, Asked], left: Caps) -> Estimate:
+def estimate(
+    setup: Setup,
+    start: Begun,
+    ways: Sequence[Course],
+    asked: Mapping[str, Asked],
+    left: Caps,
+    pace: Pace | None = None,
+) -> Estimate:
     """Return the estimate of a run from where it stands, with what is left under its caps; likely is the mean."""
     low, high = least(setup, start), most(setup, start)
     likely = [walk(setup, way, start, number) for way in ways for number in range(_THROWS)]
     verbs = {verb: calls for verb in asked if (calls := _calls(verb, low, likely, high)).high}
     bills = {verb: _bill(calls, _lessons(verb, low, likely, high), asked[verb]) for verb, calls in verbs.items()}
     free = _sum(list(bills.values()))
-    share = _share(free, left)
+    seconds = None if pace is None else _seconds(pace, low, likely, high)
+    needs = _needs(free, seconds, left)
+    share = _share(needs)
     roles = dict.fromkeys(asked[verb].role for verb in verbs)
     return Estimate(
         steps=_spread(low, likely, high, lambda walked: walked.steps),
@@ -86,8 +106,17 @@ def estimate(setup: Setup, start: Begun, ways: Sequence[Course], asked: Mapping[
             for role in roles
         },
         total=_scaled(free, share),
-        cap=_first_cap(free, left),
+        seconds=None if seconds is None else seconds * share,
+        cap=next((name for name, (needed, most) in needs.items() if needed.likely > most), None),
     )
+
+
+def _seconds(pace: Pace, low: Walked, likely: Sequence[Walked], high: Walked) -> Range | None:
+    """Return how long it takes; None where one of those that may be asked was never heard."""
+    if not all(pace.knows(walked) for walked in (low, *likely, high)):
+        return None
+    mean = sum(pace.likely(walked) for walked in likely) / len(likely)
+    return Range(min(pace.least(low), mean), mean, max(pace.most(high), mean))
 
 
 def _calls(verb: str, low: Walked, likely: Sequence[Walked], high: Walked) -> Range:
@@ -107,8 +136,8 @@ def _spread(low: Walked, likely: Sequence[Walked], high: Walked, of: Callable[[W
 def _bill(calls: Range, lessons: Range, asked: Asked) -> Bill:
     size, price = asked.size, asked.price
     each = Range(size.lesson, size.lesson, size.lesson)
-    read = calls * Range(size.read, size.read, size.read) + lessons * each
-    written = calls * Range(size.written, size.written, size.most_written)
+    read = calls * Range(size.least_read, size.read, size.most_read) + lessons * each
+    written = calls * Range(size.least_written, size.written, size.most_written)
     usd = None
     if price is not None:
         usd = Range(
@@ -143,24 +172,21 @@ def _scaled(bill: Bill, share: Range) -> Bill:
     )
 
 
-def _share(bill: Bill, left: Caps) -> Range:
+def _needs(bill: Bill, seconds: Range | None, left: Caps) -> dict[str, tuple[Range, float]]:
+    """Return, by the name of each cap, what is needed of it and what is left; what nobody knows is left out."""
+    pairs = {
+        "calls": (bill.calls, left.calls),
+        "tokens": (bill.input_tokens + bill.output_tokens, left.tokens),
+        "usd": (bill.usd, left.usd),
+        "seconds": (seconds, left.seconds),
+    }
+    return {name: (needed, most) for name, (needed, most) in pairs.items() if needed is not None and most is not None}
+
+
+def _share(needs: Mapping[str, tuple[Range, float]]) -> Range:
     """Return the share of the run that fits under its caps, as if every part of it cost the same."""
-    tokens = bill.input_tokens + bill.output_tokens
-    pairs = [(bill.calls, left.calls), (tokens, left.tokens), (bill.usd, left.usd)]
-    held = [(needed, most) for needed, most in pairs if needed is not None and most is not None]
     low, likely, high = (
-        min([1.0, *(most / amount for needed, most in held if (amount := getattr(needed, end)) > most)])
+        min([1.0, *(most / amount for needed, most in needs.values() if (amount := getattr(needed, end)) > most)])
         for end in ("low", "likely", "high")
     )
     return Range(low, likely, high)
-
-
-def _first_cap(bill: Bill, left: Caps) -> str | None:
-    """Return the name of a cap that is passed if all goes as is likely."""
-    if left.calls is not None and bill.calls.likely > left.calls:
-        return "calls"
-    if left.tokens is not None and bill.input_tokens.likely + bill.output_tokens.likely > left.tokens:
-        return "tokens"
-    if left.usd is not None and bill.usd is not None and bill.usd.likely > left.usd:
-        return "usd"
-    return None

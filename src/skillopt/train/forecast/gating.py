@@ -30,10 +30,15 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of an imagined gate."""
+    """What became of an imagined gate, and what it asked, one phase after the other."""
 
     accepted: bool
-    calls: Calls
+    phases: tuple[Calls, ...]
+
+    @property
+    def calls(self) -> Calls:
+        """All that it asked."""
+        return plus(*self.phases)
 
 
 def hold(setup: Setup, alpha: float, change: Change) -> Held:
@@ -46,13 +51,13 @@ def hold(setup: Setup, alpha: float, change: Change) -> Held:
     found = _held(settings, alpha, size, (wrong, still, spoilt))
     if found is None:
         better = still + spoilt < wrong
-        return Held(accepted=settings.rule == "force" or better, calls=bar_calls(setup))
-    accepted, trials = found
-    once = times(trials / max(1, size), put(setup, val))
+        return Held(accepted=settings.rule == "force" or better, phases=(bar_calls(setup),))
+    accepted, waves = found
+    asked = tuple(times(trials / max(1, size), put(setup, val)) for trials in waves)
     if not accepted:
-        return Held(accepted=False, calls=once)
+        return Held(accepted=False, phases=asked)
     # where answers do not vary, a skill is put to each task once: the rest follows when it is needed
-    return Held(accepted=True, calls=bar_calls(setup) if settings.deterministic else plus(once, bar_calls(setup)))
+    return Held(accepted=True, phases=(bar_calls(setup),) if settings.deterministic else (*asked, bar_calls(setup)))
 
 
 def most_calls(setup: Setup) -> Calls:
@@ -64,8 +69,10 @@ def most_calls(setup: Setup) -> Calls:
 
 
 @cache
-def _held(settings: GateSettings, alpha: float, size: int, counts: tuple[int, int, int]) -> tuple[bool, int] | None:
-    """Return whether a change is accepted and the trials it took; None where one of the published rules decides."""
+def _held(
+    settings: GateSettings, alpha: float, size: int, counts: tuple[int, int, int]
+) -> tuple[bool, tuple[int, ...]] | None:
+    """Return whether a change is accepted, and the trials of each wave; None where a published rule decides."""
     before, kept, harmed = counts
     wrong = _spread(range(size), before)
     right = [place for place in range(size) if place not in wrong]
@@ -84,7 +91,7 @@ def _course(settings: GateSettings, alpha: float, tasks: int, wrong: frozenset[i
     by_marks = settings.compared.name is not MetricName.HARD
     if settings.deterministic:
         return signs(terms)
-    if not within_reach(tasks, settings.trials, alpha):
+    if wrong and not within_reach(len(wrong), settings.trials, alpha):
         if settings.small_val == "strict":
             return None
         by_marks = by_marks or settings.small_val == "soft"
@@ -93,16 +100,17 @@ def _course(settings: GateSettings, alpha: float, tasks: int, wrong: frozenset[i
     return paired(terms, known)
 
 
-def _followed(course: Course, wrong: frozenset[int], still: frozenset[int]) -> tuple[bool, int]:
-    """Answer each wave; return whether the change was accepted, and how many trials the candidate took."""
-    trials = 0
+def _followed(course: Course, wrong: frozenset[int], still: frozenset[int]) -> tuple[bool, tuple[int, ...]]:
+    """Answer each wave; return whether the change was accepted, and how many trials of the candidate each took."""
+    waves: list[int] = []
     try:
         wave = next(course)
         while True:
-            trials += len(wave.places) * (wave.side == "candidate")
+            if wave.side == "candidate":
+                waves.append(len(wave.places))
             wave = course.send(_answers(wave, still if wave.side == "candidate" else wrong))
     except StopIteration as end:
-        return end.value.kind == "accept", trials
+        return end.value.kind == "accept", tuple(waves)
 
 
 def _answers(wave: Wave, wrong: frozenset[int]) -> Answers:

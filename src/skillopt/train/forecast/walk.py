@@ -17,26 +17,32 @@ from skillopt.train.forecast.calls import (
     Calls,
     Setup,
     bar_calls,
+    carries,
     choice_calls,
     epoch_calls,
+    last_test_calls,
     merge_calls,
     pairwise_calls,
     plus,
     put,
     reflections,
     rewrite_calls,
-    test_calls,
+    seed_test_calls,
 )
 from skillopt.train.forecast.course import LESSONS_A_FAILURE, Begun, Course
 from skillopt.train.forecast.gating import Change, hold
 
 
 class Walked(msgspec.Struct, frozen=True, kw_only=True):
-    """What a course comes to: calls by verb, the steps it takes, and the lessons that all calls had in their skill."""
+    """What a course comes to: calls by verb, the steps it takes, and the lessons that all calls were told.
+
+    `phases` are, by verb, the calls that can be made at once, one phase after the other.
+    """
 
     calls: dict[str, float]
     steps: int
     lessons: dict[str, float] = {}
+    phases: dict[str, tuple[float, ...]] = {}
 
     @property
     def total(self) -> float:
@@ -62,6 +68,7 @@ class _Walk:
         self._left = course.lessons
         self._spoilt = False
         self._learnt = start.learnt
+        self._steps = start.steps
         self._changed = start.accepts > 0
         self._since_accept = start.since_accept
         self._seen = set(start.seen)
@@ -73,39 +80,49 @@ class _Walk:
         self._accepts: list[int] = []
         self._calls: dict[str, float] = {}
         self._lessons: dict[str, float] = {}
+        self._phases: dict[str, tuple[float, ...]] = {}
 
     def to_the_end(self, start: Begun) -> Walked:
         """Take the steps that are left, and the tests."""
         if not start.baseline:
             self._pay(bar_calls(self._setup))
-        steps = 0
         for step in self._plan.steps():
             if step.number <= start.steps:
                 continue
             if start.closing or self._ends():
                 break
             self._step(step)
-            steps += 1
+            self._steps += 1
             if self._plan.merges_after(step) and len(self._accepts) > 1:
                 self._gate_in_vain()
             if step.closes_epoch and not self._ends():
                 self._look_back(step)
-        self._pay(test_calls(self._setup, changed=self._changed))
+        self._pay(seed_test_calls(self._setup), beside=True)
+        self._pay(last_test_calls(self._setup, changed=self._changed))
         asked = {verb: max(0.0, count - start.asked.get(verb, 0)) for verb, count in self._calls.items()}
         calls = {verb: float(round(count)) for verb, count in sorted(asked.items()) if round(count)}
         lessons = {verb: calls[verb] * self._lessons[verb] / self._calls[verb] for verb in calls}
-        return Walked(calls=calls, steps=steps, lessons=lessons)
+        phases = {verb: self._phases.get(verb, ()) for verb in calls}
+        return Walked(calls=calls, steps=self._steps - start.steps, lessons=lessons, phases=phases)
 
     @property
     def _failing(self) -> float:
         failing = self._course.failing_at(self._left)
         return failing + self._course.harm * (1 - failing) if self._spoilt else failing
 
-    def _pay(self, calls: Calls) -> None:
+    def _pay(self, calls: Calls, *, beside: bool = False) -> None:
+        """Add up calls; those that are made beside others, while these wait, are no phase of their own."""
         self._calls = dict(plus(self._calls, calls))
-        self._lessons = dict(plus(self._lessons, {verb: count * self._learnt for verb, count in calls.items()}))
+        carried = {verb: count * carries(self._setup, verb, self._learnt, self._steps) for verb, count in calls.items()}
+        self._lessons = dict(plus(self._lessons, carried))
         for verb in self._calls.keys() - self._lessons.keys():
             self._lessons[verb] = 0.0
+        for verb, count in () if beside else calls.items():
+            self._phases[verb] = (*self._phases.get(verb, ()), count)
+
+    def _pay_all(self, phases: Sequence[Calls]) -> None:
+        for calls in phases:
+            self._pay(calls)
 
     def _put(self, tasks: Sequence[Task]) -> None:
         self._pay(put(self._setup, [task for task in tasks if task.id not in self._seen]))
@@ -192,7 +209,7 @@ class _Walk:
         after = self._course.failing_at(max(0, self._left - (taught - self._spoilt)))
         harm = self._course.harm * (1 - after) if spoilt else 0.0
         held = hold(self._setup, self._alpha(), Change(failing=self._failing, still=after, spoilt=harm))
-        self._pay(held.calls)
+        self._pay_all(held.phases)
         return held.accepted
 
     def _gate_in_vain(self) -> None:
@@ -203,7 +220,7 @@ class _Walk:
         held = hold(self._setup, self._alpha(), change)
         self._tempted = True
         if fresh:
-            self._pay(held.calls)
+            self._pay_all(held.phases)
         if held.accepted:
             self._spoilt = True
             self._since_accept = 0

@@ -4,7 +4,9 @@ Owns which trials a gate may use, and what alpha it has; refuses to know how the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Protocol
 
 import msgspec
 
@@ -27,14 +29,23 @@ from skillopt.train.plan import Plan
 _BLOCK = 16  # more trials than one gate can ask of a task
 
 
+class Foresee(Protocol):
+    """Takes note of what a gate will come to, but for the fresh trials of what it accepts."""
+
+    def __call__(self, plan: Plan, origin: str, candidate: Candidate, state: TrainState, gated: Gated) -> None:
+        """Begin what follows whatever these trials are."""
+        ...
+
+
 class Deciding:
     """Holds candidates against the incumbent on val."""
 
-    def __init__(self, parts: Parts, measuring: Measuring) -> None:
+    def __init__(self, parts: Parts, measuring: Measuring, foresee: Foresee) -> None:
         self._run = parts.run
         self._settings = parts.gate
         self._measuring = measuring
         self._comparing = Comparing(parts)
+        self._foresee = foresee
         self._blocks: Counter[str] = Counter()
         self._tested = 0
         self._accepts: list[int] = []
@@ -86,7 +97,9 @@ class Deciding:
             metric=settings.compared, incumbent=state.incumbent, best=state.best, whole=plan.search.several
         )
         terms = self._terms(plan)
-        gated = await gate(settings, _Val(self, plan, origin, candidate.skill), terms, candidate, compared)
+        foresee = partial(self._foresee, plan, origin, candidate, state)
+        val = _Val(self, plan, origin, candidate.skill, foresee)
+        gated = await gate(settings, val, terms, candidate, compared)
         if not forced:
             gated = await self._comparing.confirm(origin, candidate.skill, state.incumbent, gated, plan.val)
         if gated.finding is not None:
@@ -147,7 +160,10 @@ class Deciding:
 class _Val:
     """Val for one gate: names its phases, and keeps the candidate's trials apart from all others of its text."""
 
-    def __init__(self, deciding: Deciding, plan: Plan, origin: str, skill: Skill) -> None:
+    def __init__(
+        self, deciding: Deciding, plan: Plan, origin: str, skill: Skill, foresee: Callable[[Gated], None]
+    ) -> None:
+        self.foresee = foresee
         self._deciding = deciding
         self._plan = plan
         self._origin = origin

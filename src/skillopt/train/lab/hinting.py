@@ -6,21 +6,22 @@ from __future__ import annotations
 
 from skillopt.domain.progress.state import Step, TrainState
 from skillopt.domain.skill import Candidate, Skill
-from skillopt.kernel.run import Run
 from skillopt.train.lab.measuring import Measuring
+from skillopt.train.lab.parts import Parts
 from skillopt.train.plan import Plan
 
 
 class Hinting:
     """Looks as far as the next step, and to the tests at the end."""
 
-    def __init__(self, run: Run, measuring: Measuring) -> None:
-        self._run = run
+    def __init__(self, parts: Parts, measuring: Measuring) -> None:
+        self._run = parts.run
+        self._judge = parts.judge
         self._measuring = measuring
 
     def before_baseline(self, plan: Plan) -> None:
         """Begin what is asked however the run goes: the first step's rollouts, and the test of the seed skill."""
-        if plan.surely_steps:
+        if plan.surely_steps and plan.search.several:
             self._run.ahead(self._measuring.works(plan.seed_skill, plan.tasks_of(plan.step(1))))
         self._begin_test(plan)
 
@@ -48,6 +49,13 @@ class Hinting:
         for name in plan.test:
             if name in chosen and plan.tasks.test:
                 self._run.ahead(self._measuring.works(chosen[name], plan.tasks.test))
+
+    def surely_goes_on(self, plan: Plan, step: Step, state: TrainState) -> bool:
+        """Say whether the next step begins with this state, whatever its skill scores: nothing comes between."""
+        final = self._judge.mode == "score" and plan.optimizer.skill_aware.accept != "force" and not plan.search.several
+        passed = plan.stop.when == "solved" and len(state.passed) == len(plan.tasks.train)
+        scored = plan.stop.target is not None or passed
+        return final and not scored and not step.closes_epoch and plan.stop_reason(state) is None
 
     def _next_with(self, plan: Plan, step: Step, skill: Skill) -> None:
         if plan.search.several:

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from skillopt.domain.errors import SkilloptError, UnavailableError
 from skillopt.domain.progress.memory import Memory
 from skillopt.domain.progress.state import Gated, Step, StepOutcome, TrainState
 from skillopt.domain.scores import Scoreboard
 from skillopt.domain.skill import Candidate, Patch, Skill
+from skillopt.domain.verdicts import Reject
 from skillopt.kernel.events import RunEnded, StepEnded
 from skillopt.phases.reflect import Graded, Proposal
 from skillopt.train.lab.bisecting import Bisecting
@@ -24,20 +27,30 @@ from skillopt.train.lab.searching import Searching
 from skillopt.train.plan import Plan
 
 
+class _Underway(msgspec.Struct, frozen=True, kw_only=True):
+    """What the step at hand came to so far."""
+
+    step: Step | None = None
+    graded: Sequence[Graded] = ()
+    proposals: Sequence[Proposal] = ()
+    merged: Patch = Patch.empty()
+
+
 class Lab:
     """The strategies a loop is given, on the run they were made for."""
 
     def __init__(self, parts: Parts) -> None:
         teller = self._teller = Teller(parts.run)
+        self._parts = parts
         self._run = parts.run
         self._compared = parts.gate.compared
+        self._underway = _Underway()
         self.measuring = Measuring(parts, teller)
-        self._hinting = Hinting(parts.run, self.measuring)
+        self._hinting = Hinting(parts, self.measuring)
         self._proposing = Proposing(parts, teller)
         self.rollout = self.measuring.batches
-        self.aggregate = self._proposing.aggregate
         self.select = self._proposing.select
-        deciding = Deciding(parts, self.measuring)
+        deciding = Deciding(parts, self.measuring, self._foresee)
         noting = Noting(parts, teller, deciding)
         self.remind = noting.remind
         self.gate = Bisecting(parts, teller, deciding.gate).gate
@@ -58,6 +71,9 @@ class Lab:
     async def baseline(self, plan: Plan) -> TrainState:
         """Measure the seed skill on val; a target that answers nothing there ends the run."""
         self._hinting.before_baseline(plan)
+        if plan.surely_steps and not plan.search.several:
+            unmeasured = TrainState.begin(plan.seed_skill, Scoreboard(()), self._compared)
+            self._rehearse(plan, plan.step(1), unmeasured)
         board = await self._deciding.baseline(plan)
         if not board.n:
             raise _silent_target(len(plan.val), board.cause)
@@ -68,7 +84,16 @@ class Lab:
     ) -> tuple[Proposal, ...]:
         """Have the optimizer say what to change; the target has nothing to do meanwhile."""
         self._hinting.before_reflection(plan, step, skill)
+        self._underway = _Underway(step=step, graded=graded)
         return await self._proposing.reflect(plan, step, skill, graded, memory)
+
+    async def aggregate(
+        self, plan: Plan, step: Step, skill: Skill, proposals: Sequence[Proposal], memory: Memory
+    ) -> Patch:
+        """Merge what the minibatches proposed."""
+        merged = await self._proposing.aggregate(plan, step, skill, proposals, memory)
+        self._underway = msgspec.structs.replace(self._underway, proposals=proposals, merged=merged)
+        return merged
 
     async def update(self, plan: Plan, step: Step, skill: Skill, chosen: Patch, memory: Memory) -> Candidate:
         """Change the skill; the gate comes next."""
@@ -96,6 +121,35 @@ class Lab:
             proposed=merged.changes,
             patterns=tuple(seen for each in proposals if each.source == "failure" for seen in each.patterns),
         )
+
+    async def go_on(self, plan: Plan, step: Step, state: TrainState) -> None:
+        """Go through steps as far as nothing depends on what val says of the skill: up to a change to be held."""
+        certain = True
+        while certain:
+            graded = await self.rollout(plan, step, state.skill)
+            proposals = await self.reflect(plan, step, state.skill, graded, state.memory)
+            merged = await self.aggregate(plan, step, state.skill, proposals, state.memory)
+            chosen = await self.select(plan, step, state.skill, merged, state.memory)
+            candidate = await self.update(plan, step, state.skill, chosen, state.memory)
+            candidate = await self.remind(plan, step, candidate, proposals)
+            idle = Gated(verdict=Reject(reason="nothing changed"))
+            state = state.after(self.outcome(step, graded, proposals, merged, candidate, idle))
+            certain = not candidate.changed and self._hinting.surely_goes_on(plan, step, state)
+            step = plan.step(step.number + 1)
+
+    def _rehearse(self, plan: Plan, step: Step, state: TrainState) -> None:
+        """Have a step that is certain to come gone through beside the measurement that comes next."""
+        parts = self._parts
+        self._run.rehearse(lambda run: Lab(parts.on(run)).go_on(plan, step, state))
+
+    def _foresee(self, plan: Plan, origin: str, candidate: Candidate, state: TrainState, gated: Gated) -> None:
+        """Rehearse the next step with what is accepted now, where nothing can come between."""
+        now = self._underway
+        if now.step is None or origin != now.step.origin:
+            return
+        after = state.after(self.outcome(now.step, now.graded, now.proposals, now.merged, candidate, gated))
+        if self._hinting.surely_goes_on(plan, now.step, after):
+            self._rehearse(plan, plan.step(now.step.number + 1), after)
 
     async def append(self, plan: Plan, step: Step, state: TrainState, proposals: Sequence[Proposal]) -> TrainState:
         """Add to what the gate left: forced reminders, and the union of two skills where it is time for one.

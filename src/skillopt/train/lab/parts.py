@@ -53,6 +53,10 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
             return Prompted(asker=self.staff.at("rollout"), environment=self.environment, varied=self.varied)
         return Sent(self.agent, self.members.errands, version=self.environment.version)
 
+    def on(self, run: Run) -> Parts:
+        """Return the same on another run, such as a rehearsal."""
+        return msgspec.structs.replace(self, run=run)
+
     def author(self) -> Author:
         """Return the optimizer at work on this run."""
         return Author(

@@ -10,7 +10,7 @@ from skillopt.domain.skill import Candidate
 from skillopt.domain.tasks import Task
 from skillopt.domain.verdicts import Accept
 from skillopt.kernel.events import EpochCompared, EpochEnded, MetaSkillWritten, PairFact, SlowUpdated
-from skillopt.phases.consolidate.meta_skill import Epoch, meta_skill
+from skillopt.phases.consolidate.meta_skill import Advice, Epoch, meta_skill
 from skillopt.phases.consolidate.pairs import Comparison, Pair, Side, compare, drawn
 from skillopt.phases.consolidate.slow_update import Guidance, placeholder, slow_update
 from skillopt.phases.proposals.transcripts import CHARACTERS_A_TOKEN
@@ -25,6 +25,7 @@ class Remembering:
 
     def __init__(self, parts: Parts, teller: Teller, measuring: Measuring, deciding: Deciding) -> None:
         self._run = parts.run
+        self._parts = parts
         self._author = parts.author()
         self._reflecting = parts.reflect
         self._characters = parts.reflect.transcript_tokens * CHARACTERS_A_TOKEN
@@ -38,6 +39,8 @@ class Remembering:
         if plan.stop_reason(state) is None:
             settings, before = plan.optimizer, state
             comparison = await self._compared(plan, step, state)
+            if settings.slow_update.enabled and settings.meta_skill:
+                self._run.rehearse(lambda run: self._advice(self._parts.on(run), before, comparison))
             if settings.slow_update.enabled:
                 state = await self._guided(plan, step, state, comparison)
             if settings.meta_skill:
@@ -95,14 +98,20 @@ class Remembering:
         self._tell(step, origin, _action(guidance, gated, forced=forced), guidance)
         return state.taking(guidance.candidate, gated, origin=origin, step=step.number)
 
+    async def _advice(self, parts: Parts, state: TrainState, comparison: Comparison) -> Advice:
+        """Ask what the next epoch should know; that depends on nothing that the guidance beside it comes to."""
+        if state.epoch_skill is None:
+            return Advice()
+        memory = self._reflecting.told(state.memory)
+        epoch = Epoch(before=state.epoch_skill, after=state.skill, comparison=comparison, memory=memory)
+        return await meta_skill(parts.author(), epoch, self._characters)
+
     async def _advised(self, step: Step, state: TrainState, comparison: Comparison) -> str:
         """Write down what the optimizer of the next epoch should know; the first epoch has nothing to look back on."""
         if state.epoch_skill is None:
             self._run.emit(MetaSkillWritten(epoch=step.epoch, action="skip_first_epoch", reasoning="", content=""))
             return ""
-        memory = self._reflecting.told(state.memory)
-        epoch = Epoch(before=state.epoch_skill, after=state.skill, comparison=comparison, memory=memory)
-        advice = await meta_skill(self._author, epoch, self._characters)
+        advice = await self._advice(self._parts, state, comparison)
         if advice.unusable:
             self._teller.warn(f"Epoch {step.epoch}: no usable meta skill: {advice.unusable}")
         self._run.emit(

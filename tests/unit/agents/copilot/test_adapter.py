@@ -7,7 +7,7 @@ import pytest
 
 from skillopt.agents.copilot.adapter import Copilot, CopilotSettings
 from skillopt.agents.program import Cause
-from skillopt.domain.transcripts import Seen
+from skillopt.domain.agency.transcripts import Seen
 from tests.unit.agents.endings import FAILED, How, ended, prefixes, sample
 
 SESSION = ".copilot/session-state/a-session/events.jsonl"

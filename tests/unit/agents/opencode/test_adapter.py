@@ -7,7 +7,7 @@ import pytest
 
 from skillopt.agents.opencode.adapter import OpenCode, OpenCodeSettings
 from skillopt.agents.program import Cause
-from skillopt.domain.transcripts import Seen
+from skillopt.domain.agency.transcripts import Seen
 from tests.unit.agents.endings import STOPPED, How, ended, lines, prefixes, sample
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skillopt.agents.telling.calls import Call, counted, denied, skill_opened, task_read
-from skillopt.domain.transcripts import Seen
+from skillopt.domain.agency.transcripts import Seen
 
 
 def shell(command: str, exit_code: int = 0) -> Call:

@@ -83,6 +83,20 @@ def test_an_earlier_run_tells_how_long_replies_are(tmp_path: Path) -> None:
     assert target.output_tokens.likely / target.calls.likely == pytest.approx(seen.output_tokens / seen.calls, rel=0.05)
 
 
+def test_any_other_run_tells_how_long_answers_take_and_how_long_they_are(tmp_path: Path) -> None:
+    trained(ready(tmp_path, "limits.calls=30"), "stopped")
+    plan = planned(ready(tmp_path, "train.seed=7"), "other")
+    assert plan.known
+    assert plan.estimate.seconds is not None
+    assert 0 < plan.estimate.seconds.low < plan.estimate.seconds.likely < plan.estimate.seconds.high
+    capped = planned(ready(tmp_path, "train.seed=7", "limits.seconds=0.000001"), "other")
+    assert capped.estimate.cap == "seconds"
+
+
+def test_before_the_first_run_nobody_knows_how_long_an_answer_takes(tmp_path: Path) -> None:
+    assert planned(ready(tmp_path)).estimate.seconds is None
+
+
 def test_another_plan_under_the_same_name_is_refused(tmp_path: Path) -> None:
     trained(ready(tmp_path))
     with pytest.raises(UsageError, match=r"train\.seed changed"):

@@ -89,6 +89,8 @@ STORY: Sequence[Event | Signal] = (
         n=9,
         failed=0,
         calls=18,
+        skill_digest="new",
+        parent_digest="seed",
     ),
     NotesTaken(step=1, skill_digest="new", proposed=("a", "A"), added=("a",), refused=(), total=3, consolidated=None),
     StepEnded(
@@ -140,12 +142,12 @@ STORY: Sequence[Event | Signal] = (
 LINES = """\
 run amber-fox: 2 steps, tasks 20 train, 10 val; target small, optimizer big; gate paired
 rollout: 9 answered, 1 failed (timeout 1)
-baseline on val: hard 0.500, soft 0.625 [0.250, 0.750] n=9, 1 failed
+baseline on val: hard 0.500 [0.250, 0.750] n=9, 1 failed, soft 0.625
 step 1/2, epoch 1/2, up to 4 edits
 attempt failed: rate_limited: slow down (again in 2.0 s)
 attempt failed: unavailable: cut (gave up)
 slots: main now 16 (the provider said 429)
-gate: accept_new_best (p = 0.02); candidate 0.750, incumbent 0.500, n=9, 18 calls
+gate: accept_new_best (p = 0.02); candidate 0.750, incumbent 0.500 [0.250, 0.750] n=9; 18 calls on 9 tasks
 reminders: 1 new, 3 in all
 step 1 done: current 0.750, best 0.750 from step_0001; used 9 calls of 100, 990 tokens, $0.0010 of $1.50
 warning: Two tasks have the same text.

@@ -19,6 +19,7 @@ from skillopt.kernel.events import (
     PhaseEnded,
     RunBegan,
     SlotsChanged,
+    SlowUpdated,
     StepEnded,
     UnitSettled,
 )
@@ -177,3 +178,23 @@ def test_slots_and_failures_keep_the_last_word() -> None:
     assert picture.failures == 2
     assert picture.last_failure is not None
     assert picture.last_failure.kind == "unavailable"
+
+
+def test_a_region_that_was_only_put_there_leaves_the_score_its_interval() -> None:
+    picture = Picture()
+    mean = Mean(hard=0.5, soft=0.5, n=8, failed=0, low=0.2, high=0.8)
+    picture.see(began())
+    picture.see(Measured(label="baseline", split="val", skill_digest="seed", mean=mean, by_type={}, rows=()))
+    for action, digest in (("inject_placeholder", "worn"), ("force_accept", "guided")):
+        picture.see(
+            SlowUpdated(
+                epoch=1,
+                origin="slow_update_epoch_01",
+                action=action,
+                reasoning="",
+                content="",
+                skill_digest=digest,
+            )
+        )
+    assert picture.mean_of("worn") == mean
+    assert picture.mean_of("guided") is None

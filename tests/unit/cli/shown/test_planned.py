@@ -12,9 +12,11 @@ from skillopt.train.forecast.estimate import Bill, Estimate, Range
 from tests.unit.app.projects import write_project
 
 
-def plan(usd: Range | None = Range(0.5, 2.0, 9.0), cap: str | None = None) -> Forecast:
+def plan(
+    usd: Range | None = Range(0.5, 2.0, 9.0), cap: str | None = None, seconds: Range | None = Range(5.0, 100.0, 7300.0)
+) -> Forecast:
     bill = Bill(calls=Range(10, 20, 30), input_tokens=Range(1, 2, 3), output_tokens=Range(1, 2, 3), usd=usd)
-    found = Estimate(steps=Range(1, 2, 3), verbs={}, roles={"target": bill}, total=bill, cap=cap)
+    found = Estimate(steps=Range(1, 2, 3), verbs={}, roles={"target": bill}, total=bill, seconds=seconds, cap=cap)
     return Forecast(run="r", epochs=1, steps=3, steps_done=1, estimate=found, known=True, files=("journal.db",))
 
 
@@ -24,7 +26,9 @@ def test_a_plan_in_words() -> None:
     assert any(line.split() == ["target", "calls", "10", "20", "30"] for line in lines)
     assert any(line.split() == ["dollars", "0.50", "2.00", "9.00"] for line in lines)
     assert any("limits.calls will probably end it" in line for line in lines)
+    assert any(line.split() == ["time", "5.0", "s", "1", "min", "40", "s", "2", "h", "1", "min"] for line in lines)
     assert any("a price is not known" in line for line in plan_lines(plan(None)))
+    assert any("tells how long an answer takes" in line for line in plan_lines(plan(seconds=None)))
 
 
 @pytest.mark.parametrize(("most", "usd"), [(None, Range(5, 5, 5)), (2.0, Range(0, 2.0, 9)), (0.0, None)])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Coroutine
 
 import msgspec
 import pytest
@@ -13,7 +14,7 @@ from skillopt.domain.errors import (
     QuotaExhaustedError,
     UnavailableError,
 )
-from skillopt.kernel.events import PhaseEnded
+from skillopt.kernel.events import PhaseEnded, Warned
 from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.run import Outcome, Run
 from skillopt.testing.clock import VirtualClock
@@ -209,3 +210,103 @@ def test_a_stop_lets_finish_what_is_under_way_and_begins_no_more() -> None:
     with pytest.raises(InterruptedRunError):
         bench.live(work)
     assert (bench.chat.calls, bench.chat.served) == (4, 4)
+
+
+def scene(bench: Bench, heard: list[str]) -> Callable[[Run], Coroutine[object, object, None]]:
+    """Return two questions, the second about the answer to the first."""
+
+    async def played(run: Run) -> None:
+        run.emit(Warned(message="nobody hears this"))
+        (first,) = texts(await run.do("first", "rollout", bench.asks("x")))
+        heard.append(first)
+        heard.extend(texts(await run.do("second", "rollout", bench.asks(f"after {first}"))))
+
+    return played
+
+
+async def with_a_rehearsal(run: Run, bench: Bench, heard: list[str]) -> float:
+    """Ask something long, rehearse beside it what comes next, and then do that."""
+    began = VirtualClock().now()
+    run.rehearse(scene(bench, heard))
+    await run.do("long", "rollout", bench.asks("1", "2", "3", "4"))
+    first = await run.do("first", "rollout", bench.asks("x"))
+    assert texts(first) == ["x"]
+    assert texts(await run.do("second", "rollout", bench.asks("after x"))) == ["after x"]
+    return VirtualClock().now() - began
+
+
+@pytest.mark.parametrize(("slots", "seconds"), [(1, 6.0), (2, 3.0), (3, 2.0), (9, 2.0)])
+def test_what_is_rehearsed_goes_beside_the_phase_before_it(slots: int, seconds: float) -> None:
+    bench, notebook = Bench(ScriptedChat("echo", latency=1.0), limits=LimitSettings(concurrency=slots)), Notebook()
+    heard: list[str] = []
+    assert bench.live(lambda run: with_a_rehearsal(run, bench, heard), observers=[notebook]) == seconds
+    assert heard == ["x", "after x"]
+    assert bench.chat.calls == bench.chat.served == 6
+    used = {fact.path: fact.usage.calls for fact in notebook.facts if isinstance(fact, PhaseEnded)}
+    assert used == {"long": 4, "first": 1, "second": 1}, "it counts where it is used"
+    assert not [fact for fact in notebook.facts if isinstance(fact, Warned)]
+
+
+@pytest.mark.parametrize("cap", ["calls", "tokens", "usd", "seconds"])
+def test_under_a_cap_nothing_is_rehearsed(cap: str) -> None:
+    capped = msgspec.structs.replace(LimitSettings(concurrency=4), **{cap: 9000})
+    bench, heard = Bench(ScriptedChat("echo", latency=1.0), limits=capped), list[str]()
+    assert bench.live(lambda run: with_a_rehearsal(run, bench, heard)) == 3.0
+    assert heard == []
+
+
+def test_a_replayed_run_rehearses_nothing() -> None:
+    bench, heard = Bench(ScriptedChat("echo", latency=1.0)), list[str]()
+    bench.live(lambda run: with_a_rehearsal(run, bench, heard))
+    heard.clear()
+    assert bench.live(lambda run: with_a_rehearsal(run, bench, heard)) == 0.0
+    assert (heard, bench.chat.calls) == ([], 6)
+
+
+def test_a_failure_in_a_rehearsal_is_that_of_the_unit_and_is_not_asked_again() -> None:
+    bench, heard = (
+        Bench(ScriptedChat("echo", latency=1.0, faults=FaultPlan.at_calls({1: FaultKind.CONTEXT}))),
+        list[str](),
+    )
+
+    async def work(run: Run) -> list[str]:
+        run.rehearse(scene(bench, heard))
+        await run.do("long", "rollout", bench.asks("1", "2"))
+        return texts(await run.do("first", "rollout", bench.asks("x")))
+
+    assert bench.live(work) == ["ContextTooLongError"]
+    assert bench.chat.calls == 4, "twice something long, the failure, and what followed from it"
+
+
+def test_a_rehearsal_that_breaks_leaves_it_to_the_run_to_say_so() -> None:
+    bench = Bench(ScriptedChat("echo", latency=1.0))
+
+    async def broken(run: Run) -> None:
+        await run.do("first", "rollout", bench.asks("x"))
+        raise ValueError("a grader that is wrong")
+
+    async def work(run: Run) -> list[str]:
+        run.rehearse(broken)
+        await run.do("long", "rollout", bench.asks("1"))
+        return texts(await run.do("first", "rollout", bench.asks("x")))
+
+    assert bench.live(work) == ["x"]
+    assert bench.chat.calls == 2
+
+
+def test_a_rehearsal_that_is_late_asks_nothing_that_the_run_has_asked() -> None:
+    bench = Bench(ScriptedChat("echo", latency=1.0, faults=FaultPlan.at_calls({2: FaultKind.CONTEXT})))
+
+    async def late(run: Run) -> None:
+        await asyncio.sleep(5.0)
+        await run.do("first", "rollout", bench.asks("x"))
+
+    async def work(run: Run) -> list[str]:
+        run.rehearse(late)
+        await run.do("long", "rollout", bench.asks("1"))
+        failed = texts(await run.do("first", "rollout", bench.asks("x")))
+        await asyncio.sleep(9.0)
+        return failed
+
+    assert bench.live(work) == ["ContextTooLongError"]
+    assert bench.chat.calls == 2

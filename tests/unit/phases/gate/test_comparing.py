@@ -48,6 +48,12 @@ class Val:
             tuple(scored(place, trial, mark(place)) for trial in range(self._trials) for place in range(SIZE))
         )
 
+    def foresee(self, gated: Gated) -> None:
+        """Write down that an accept is foreseen."""
+        assert isinstance(gated.verdict, Accept)
+        assert gated.bar is None
+        self.asked.append("foreseen")
+
     async def some(self, skill: Skill, places: tuple[int, ...], trial: int) -> Scoreboard:
         """Measure a wave."""
         self.asked.append(f"{'candidate' if skill.digest == CHANGED.skill.digest else 'incumbent'} {len(places)}")
@@ -79,7 +85,7 @@ def test_an_accepted_skill_is_measured_afresh_and_stands_by_that() -> None:
     gated, val = decided(half, always)
     assert isinstance(gated.verdict, Accept)
     assert gated.verdict.new_best
-    assert val.asked == ["candidate 8", "candidate 32", "bar"]
+    assert val.asked == ["candidate 8", "candidate 32", "foreseen", "bar"]
     assert gated.bar is not None
     assert (gated.verdict.incumbent, gated.verdict.candidate, gated.verdict.calls) == (0.5, 1.0, 40)
     standing = gated.standing(CHANGED, "step_0001", 1)
@@ -101,7 +107,7 @@ def test_a_rejected_candidate_has_evidence_and_no_score() -> None:
 def test_answers_that_do_not_vary_are_compared_one_by_one() -> None:
     gated, val = decided(half, always, deterministic=True)
     assert isinstance(gated.verdict, Accept)
-    assert val.asked == ["incumbent 8", "candidate 8", "incumbent 8", "candidate 8", "bar"]
+    assert val.asked == ["incumbent 8", "candidate 8", "incumbent 8", "candidate 8", "foreseen", "bar"]
     one, _ = decided(half, lambda place: 1.0 if place == 38 else half(place), deterministic=True)
     assert isinstance(one.verdict, Accept)
     none, _ = decided(half, half, deterministic=True)
@@ -127,7 +133,7 @@ def test_too_many_failures_are_inconclusive_whatever_the_rest_says(mark: float) 
 
 def test_a_task_whose_known_trials_failed_is_not_asked_for() -> None:
     _, val = decided(lambda place: None if place < 20 else half(place), always)
-    assert val.asked == ["candidate 8", "candidate 12", "bar"]
+    assert val.asked == ["candidate 8", "candidate 12", "foreseen", "bar"]
 
 
 def test_where_no_test_can_tell_the_config_says_what_decides() -> None:
@@ -139,6 +145,20 @@ def test_where_no_test_can_tell_the_config_says_what_decides() -> None:
     assert val.asked == []
     assert gated.finding is not None
     assert gated.finding.needed == 80
+    strictly, val = decided(solved_but_one, always, small_val="strict")
+    assert isinstance(strictly.verdict, Accept)
+    assert (val.asked, strictly.finding) == (["bar"], None)
+    softly, val = decided(solved_but_one, always, small_val="soft")
+    assert isinstance(softly.verdict, Reject)
+    assert softly.finding is not None
+    assert (softly.finding.procedure, softly.finding.needed) == ("values", None)
+
+
+@pytest.mark.parametrize("small_val", ["refuse", "soft", "strict"])
+def test_what_is_solved_everywhere_needs_no_other_rule(small_val: str) -> None:
+    gated, val = decided(always, half, small_val=small_val)
+    assert isinstance(gated.verdict, Reject)
+    assert val.asked == []
 
 
 def test_the_guard_may_stop_a_candidate_that_breaks_a_solved_task() -> None:

@@ -45,6 +45,10 @@ def decided(
             measured.append(skill)
             return board(candidate)
 
+        def foresee(self, gated: Gated) -> None:
+            """Refuse: a published rule needs every score before it says anything."""
+            raise AssertionError(f"{gated} was foreseen")
+
         async def some(self, skill: Skill, places: tuple[int, ...], trial: int) -> Scoreboard:
             """Refuse: the published rules want all or nothing."""
             raise AssertionError(f"{places} were asked for")

@@ -13,6 +13,7 @@ from skillopt.train.forecast.calls import (
     bar_calls,
     choice_calls,
     epoch_calls,
+    last_test_calls,
     merge_calls,
     most_merges,
     pairwise_calls,
@@ -20,9 +21,9 @@ from skillopt.train.forecast.calls import (
     put,
     reflections,
     rewrite_calls,
+    seed_test_calls,
     times,
 )
-from skillopt.train.forecast.calls import test_calls as calls_on_test
 from skillopt.train.settings import OptimizerSettings
 from tests.unit.train.forecast.plans import setup
 
@@ -111,7 +112,8 @@ def test_an_epoch_asks_for_guidance_and_advice() -> None:
 
 
 def test_the_best_and_the_last_are_tested_once() -> None:
-    assert calls_on_test(setup(), changed=True)["rollout"] == 8
-    assert calls_on_test(setup(), changed=False)["rollout"] == 4
-    assert calls_on_test(setup(test=("best",)), changed=True)["rollout"] == 4
-    assert calls_on_test(setup(test=()), changed=True) == {}
+    both, last, none = setup(), setup(test=("best",)), setup(test=())
+    assert (seed_test_calls(both), last_test_calls(both, changed=True)) == ({"rollout": 4}, {"rollout": 4})
+    assert last_test_calls(both, changed=False) == {}
+    assert (seed_test_calls(last), last_test_calls(last, changed=False)) == ({}, {"rollout": 4})
+    assert (seed_test_calls(none), last_test_calls(none, changed=True)) == ({}, {})
