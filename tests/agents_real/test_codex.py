@@ -20,7 +20,7 @@ import pytest
 from skillopt.agents.codex.adapter import Codex, CodexSettings
 from skillopt.agents.finding import Program, find_program
 from skillopt.agents.grounds import Confined, Grounds, Stay, Unconfined, way_to
-from skillopt.agents.program import Cause, Heard, Job
+from skillopt.agents.program import Cause, Command, Heard, Job
 from skillopt.agents.settings import AgentSettings
 from skillopt.agents.team import Team
 from skillopt.kernel.sandbox import Sandbox, Tier, probe
@@ -72,6 +72,8 @@ class More(TypedDict, total=False):
 class Play:
     """Has Codex do one job before the scripted model."""
 
+    adapter = CODEX
+
     def __init__(self, program: Program, server: ThreadedServer, folder: Path, refusal: str) -> None:
         self.program = program
         self.refusal = refusal  # why bubblewrap cannot be used, if it cannot
@@ -101,7 +103,7 @@ class Play:
             network=agent is not None and agent.network,
         )
         team = Team(
-            adapter=CODEX,
+            adapter=self.adapter,
             program=self.program,
             grounds=grounds,
             settings=CodexSettings(model=more.get("model", "scripted-target"), base_url=url),
@@ -121,7 +123,7 @@ class Play:
             images=tuple(f"{work}/{image}" for image in more.get("images", ())),
             seconds=deadline * 0.4,
         )
-        ended = await team.start(CODEX.command(job), stay, job)
+        ended = await team.start(self.adapter.command(job), stay, job)
         left = await asyncio.to_thread(self._left)
         assert not left, "a process was left behind"
         self.timed_out = ended.finished.timed_out
@@ -401,6 +403,37 @@ def test_images_are_shown(play: Play, agent: AgentSettings) -> None:
     scenario = script(ScriptTurn(text=f"A pixel, {agent.sandbox}."))
     assert answered(play(scenario, agent, images=("a.png",))).startswith("A pixel")
     assert f"data:image/png;base64,{PIXEL}" in play.server.log(scenario)[0].body
+
+
+class Watched(Codex):
+    """Codex, told to go through a proxy to every server that is spoken to by TLS."""
+
+    def __init__(self) -> None:
+        self.proxy = ""
+
+    def command(self, job: Job) -> Command:
+        command = super().command(job)
+        return msgspec.structs.replace(command, env={**command.env, "HTTPS_PROXY": self.proxy})
+
+
+@pytest.mark.parametrize("model", ["scripted-target", SCRIPTING])
+def test_nobody_but_its_model_is_asked(play: Play, model: str) -> None:
+    watched = Watched()
+    asked: list[bytes] = []
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.append(await reader.readline())
+        writer.close()
+
+    async def scene() -> Heard:
+        async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
+            watched.proxy = f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}"
+            play.adapter = watched
+            # time enough for what it does beside its work: without our settings it asks three hosts at once
+            return await play.heard(script(ScriptTurn(sh="sleep 1"), ScriptTurn(text="Done.")), model=model)
+
+    assert answered(asyncio.run(scene())) == "Done."
+    assert asked == []
 
 
 def test_no_key_is_asked_for_where_none_is_wanted(play: Play) -> None:
