@@ -68,16 +68,21 @@ def _named(adapter: Adapter, path: str | None, root: Path, environ: Mapping[str,
     if path is not None:
         place = (root / Path(path).expanduser()).absolute()
         if place.is_file() and os.access(place, os.X_OK):
-            return place
+            return _placed(place)
         raise NotInstalledError(f"There is no program at {place}.", hint="Correct agent.path, or leave it out.")
     for name in adapter.programs:
         found = shutil.which(name, path=environ.get("PATH", os.defpath))
         if found is not None:
-            return Path(found).absolute()
+            return _placed(Path(found).absolute())
     raise NotInstalledError(
         f"The program {adapter.programs[0]!r} of backend {adapter.name} is not on PATH.",
         hint=f"Install it: {adapter.install}. Or say where it is with agent.path.",
     )
+
+
+def _placed(program: Path) -> Path:
+    """Return a program in the real folder that it lies in; it may be a link itself, which counts from there."""
+    return program.parent.resolve() / program.name
 
 
 def _folders(program: Path, environ: Mapping[str, str]) -> tuple[str, ...]:

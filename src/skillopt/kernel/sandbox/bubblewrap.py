@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skillopt.kernel.sandbox.confinement import Confinement, Premises
-from skillopt.kernel.sandbox.launcher import FILTER
+from skillopt.kernel.sandbox.launcher import FILTER, SETTINGS
 
 INSIDE, HOME_INSIDE = "/job", "/home/agent"
 _RELAY, _SOCKET = "/run/relay.py", "/run/door"
@@ -34,10 +34,16 @@ def interpreter() -> Path:
     return Path(sys.executable).resolve()
 
 
-def wrapped(program: Path, argv: Sequence[str], env: Mapping[str, str], bounds: Confinement) -> tuple[str, ...]:
+def settings(env: Mapping[str, str], bounds: Confinement) -> str:
+    """Return the environment inside as words for bubblewrap; a key among them must not stand in its command."""
+    home = "/tmp" if bounds.premises is None else HOME_INSIDE
+    told = {**env, "HOME": home, "TMPDIR": "/tmp"}
+    return "".join(f"--setenv\0{name}\0{value}\0" for name, value in told.items())
+
+
+def wrapped(program: Path, argv: Sequence[str], bounds: Confinement) -> tuple[str, ...]:
     """Return the command that runs `argv` inside."""
     premises = bounds.premises
-    home = "/tmp" if premises is None else HOME_INSIDE
     binding = "--bind" if premises is None or premises.writes else "--ro-bind"
     return (
         str(program),
@@ -53,8 +59,7 @@ def wrapped(program: Path, argv: Sequence[str], env: Mapping[str, str], bounds: 
         *(binding, str(bounds.work), INSIDE, "--chdir", INSIDE),
         *(() if premises is None else _mounted(premises)),
         *("--remount-ro", "/"),
-        *(part for name, value in env.items() for part in ("--setenv", name, value)),
-        *("--setenv", "HOME", home, "--setenv", "TMPDIR", "/tmp"),
+        *("--args", SETTINGS),
         *("--seccomp", FILTER),
         "--",
         *_relayed(premises),

@@ -1,6 +1,7 @@
 """A program of its own: binds itself to limits, and for the second tier to landlock and seccomp, then becomes argv.
 Owns the system calls; refuses every import beyond the standard library, because it runs without site packages.
-Run as `python -I -S launcher.py PLAN`; PLAN is JSON. What it cannot set up is exit 126 and a line on stderr."""
+Run as `python -I -S launcher.py`; what it is to do comes first on its input, so that no list of processes shows it.
+What it cannot set up is exit 126 and a line on stderr."""
 
 from __future__ import annotations
 
@@ -16,6 +17,8 @@ import sys
 
 CANNOT = 126
 FILTER = "<filter>"  # stands in a command for the number of an open file that holds the filter
+SETTINGS = "<settings>"  # and for that of one that holds further words of the command, each ended by a NUL
+LENGTH = 12  # digits of the number of bytes that come before the input of the program
 _ABI_NEEDED = 3  # the first that guards truncation
 _NO_NEW_PRIVILEGES, _SECCOMP, _DEATH_SIGNAL, _DROP_BOUND = 38, 22, 1, 24
 _CREATE_RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446
@@ -64,7 +67,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def main() -> None:
     """Carry out the plan: join groups, set limits, confine, and become the program."""
-    plan = json.loads(sys.argv[1])
+    plan = json.loads(_read(int(_read(LENGTH))))
     try:
         _prctl(_DEATH_SIGNAL, signal.SIGKILL)
         for entrance in plan["groups"]:
@@ -75,7 +78,8 @@ def main() -> None:
             resource.setrlimit(number, (value, value))
         if plan["landlock"] is not None:
             _confine(**plan["landlock"])
-        argv = [_as_file() if word == FILTER else word for word in plan["argv"]]
+        files = {FILTER: lambda: _as_file(_filter()), SETTINGS: lambda: _as_file(plan["settings"].encode())}
+        argv = [files[word]() if word in files else word for word in plan["argv"]]
         os.execve(argv[0], argv, plan["env"])
     except (OSError, KeyError, ValueError) as error:
         sys.stderr.write(f"sandbox: {type(error).__name__}: {error}\n")
@@ -156,10 +160,22 @@ def _filter(*more: int) -> bytes:
     return b"".join(struct.pack("=HBBI", *line) for line in code)
 
 
-def _as_file() -> str:
-    """Return the number of an open file with the filter, for bubblewrap to put in force at the last moment."""
-    file = os.memfd_create("filter", 0)  # no flag: bubblewrap inherits it
-    os.write(file, _filter())
+def _read(size: int) -> bytes:
+    """Return exactly so many bytes of the input; what comes after them is the program's."""
+    read = b""
+    while len(read) < size:
+        piece = os.read(0, size - len(read))
+        if not piece:
+            sys.exit(CANNOT)
+        read += piece
+    return read
+
+
+def _as_file(content: bytes) -> str:
+    """Return the number of an open file with this content, for bubblewrap to read."""
+    file = os.memfd_create("skillopt", 0)  # no flag: bubblewrap inherits it
+    with os.fdopen(os.dup(file), "wb") as whole:
+        whole.write(content)
     os.lseek(file, 0, os.SEEK_SET)
     return str(file)
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from skillopt.domain.errors import CrashedError
 from skillopt.kernel.process import Finished, run_process
-from skillopt.kernel.sandbox.bubblewrap import INSIDE, bubblewrap, wrapped
+from skillopt.kernel.sandbox.bubblewrap import INSIDE, bubblewrap, settings, wrapped
 from skillopt.kernel.sandbox.cgroups import Group, grouped
 from skillopt.kernel.sandbox.confinement import Confinement, Tier
-from skillopt.kernel.sandbox.launcher import CANNOT
+from skillopt.kernel.sandbox.launcher import CANNOT, LENGTH
 
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _READABLE = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
@@ -43,12 +43,12 @@ class Sandbox:
         """Run a program, whose path is absolute, to its end or to its deadline."""
         told = {"PATH": _PATH, "LANG": "C.UTF-8", **({} if env is None else env)}
         async with grouped(processes=bounds.processes, memory_mb=bounds.memory_mb) as group:
-            plan = self._plan(argv, told, bounds, group)
+            plan = json.dumps(self._plan(argv, told, bounds, group)).encode()
             finished = await run_process(
-                (sys.executable, "-I", "-S", str(_LAUNCHER), json.dumps(plan)),
+                (sys.executable, "-I", "-S", str(_LAUNCHER)),
                 cwd=bounds.work,
                 env={"PATH": _PATH},
-                stdin=stdin,
+                stdin=b"".join((f"{len(plan):0{LENGTH}}".encode(), plan, b"" if stdin is None else stdin)),
                 deadline=bounds.seconds,
                 output_limit=bounds.output_limit,
             )
@@ -70,7 +70,7 @@ class Sandbox:
             program = bubblewrap()
             if program is None:
                 raise CrashedError("bubblewrap is no longer on this machine.", hint="Install it again.")
-            command = wrapped(program, argv, env, bounds)
+            command = wrapped(program, argv, bounds)
         elif bounds.premises is not None:
             raise CrashedError(
                 "An agent's program can be confined by bubblewrap only, which does not hold on this machine.",
@@ -97,7 +97,8 @@ class Sandbox:
             limits.append((resource.RLIMIT_NPROC, _processes_of_this_user() + bounds.processes))
         return {
             "argv": command,
-            "env": told,
+            "env": {"PATH": _PATH} if self.tier is Tier.BUBBLEWRAP else told,
+            "settings": settings(env, bounds),
             "groups": () if group is None else group.entrances,
             "limits": limits,
             "landlock": landlock,

@@ -2,13 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from skillopt.kernel.sandbox.bubblewrap import INSIDE, wrapped
+from skillopt.kernel.sandbox.bubblewrap import INSIDE, settings, wrapped
 from skillopt.kernel.sandbox.confinement import Confinement
+from skillopt.kernel.sandbox.launcher import SETTINGS
 
 
 def command(tmp_path: Path) -> tuple[str, ...]:
     bounds = Confinement(work=tmp_path, readable=(Path("/data"),), tmp_mb=2)
-    return wrapped(Path("/usr/bin/bwrap"), ("/bin/true", "--bind"), {"LANG": "C"}, bounds)
+    return wrapped(Path("/usr/bin/bwrap"), ("/bin/true", "--bind"), bounds)
 
 
 def test_nothing_is_shared_and_no_capability_is_left(tmp_path: Path) -> None:
@@ -44,3 +45,9 @@ def test_the_settings_of_the_kernel_are_hidden_even_from_a_root_outside(tmp_path
 
 def test_the_program_comes_last_and_as_it_was_given(tmp_path: Path) -> None:
     assert command(tmp_path)[-3:] == ("--", "/bin/true", "--bind")
+
+
+def test_the_environment_is_no_part_of_the_command(tmp_path: Path) -> None:
+    told = settings({"KEY": "hush=1"}, Confinement(work=tmp_path))
+    assert told == "--setenv\0KEY\0hush=1\0--setenv\0HOME\0/tmp\0--setenv\0TMPDIR\0/tmp\0"
+    assert ("--args", SETTINGS) in list(zip(command(tmp_path), command(tmp_path)[1:], strict=False))
