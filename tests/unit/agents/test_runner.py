@@ -17,7 +17,7 @@ from skillopt.agents.settings import AgentSettings
 from skillopt.agents.wording import SCHEMA
 from skillopt.domain.agency.errands import Attachment, Errand
 from skillopt.domain.agency.transcripts import Action
-from skillopt.domain.chat import Reply
+from skillopt.domain.chat import ModelIdentity, Reply
 from skillopt.domain.errors import (
     AgentError,
     AgentTimeoutError,
@@ -29,7 +29,7 @@ from skillopt.domain.errors import (
 from skillopt.domain.skill import Skill
 from skillopt.domain.usage import Price, Usage
 from skillopt.kernel.process import Finished
-from tests.unit.agents.programs import ScriptedAdapter, ScriptedSettings, team
+from tests.unit.agents.programs import VERSION, ScriptedAdapter, ScriptedSettings, team
 
 SKILL = Skill.from_text("---\nname: sums\ndescription: Sums.\n---\nCarry the one.\n")
 ERRAND = Errand(instruction="Add 40 and 2.", skill=SKILL)
@@ -62,7 +62,9 @@ def sent(who: CliAgent, errand: Errand = ERRAND) -> Reply:
 def failed(who: CliAgent) -> AgentError | ProviderError:
     with pytest.raises((AgentError, ProviderError)) as raised:
         sent(who)
-    return raised.value
+    error = raised.value
+    assert isinstance(error, AgentError | ProviderError)
+    return error
 
 
 def test_an_answer_comes_with_what_was_done_for_it(tmp_path: Path) -> None:
@@ -217,21 +219,20 @@ def test_a_cancelled_run_leaves_no_process_and_no_folder(tmp_path: Path) -> None
     assert not work.exists()
 
 
-PLACES = "home = pathlib.Path.home()\n(home / 'mine').touch()\nprint(home); print(os.environ['WORK'], len(list(home.iterdir())))\n"
+PLACES = (
+    "home = pathlib.Path.home()\nprint(home, os.environ['WORK'], len(list(home.iterdir())))\n(home / 'mine').touch()\n"
+)
 
 
 def test_no_run_finds_anything_of_another_and_nothing_is_left_of_any(tmp_path: Path) -> None:
     async def scene() -> list[str]:
         who = agent(tmp_path, PLACES)
         replies = [await who.run(ERRAND) for _ in range(2)]
-        homes = {reply.text.split()[0] for reply in replies}
-        assert len(homes) == 1
-        assert not [path for home in homes for path in Path(home).iterdir()]
         await who.close()
         return [word for reply in replies for word in reply.text.split()]
 
-    home, work, before, _, other_work, before_again = asyncio.run(scene())
-    assert before == before_again
+    home, work, before, other_home, other_work, before_again = asyncio.run(scene())
+    assert (home, before) == (other_home, before_again)
     assert work != other_work
     assert not any(Path(place).exists() for place in (home, work, other_work))
 
@@ -294,8 +295,8 @@ def test_data_folders_can_be_read_and_are_no_files_that_were_left(tmp_path: Path
 
 
 def identity_of(
-    folder: Path, settings: AgentSettings = AgentSettings(), version: str = "1.2.3", **model: str
-) -> object:
+    folder: Path, settings: AgentSettings = AgentSettings(), version: str = VERSION, **model: str
+) -> ModelIdentity:
     behind = msgspec.structs.replace(ScriptedSettings(model="m"), **model)
     return CliAgent(team(folder, "", settings=behind, version=version), settings, folder).identity
 
