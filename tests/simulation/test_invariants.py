@@ -45,6 +45,7 @@ from skillopt.kernel.payment.retry import RetrySettings
 from skillopt.kernel.ports import Chat, Environment
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Asker
+from skillopt.phases.attempts import Prompted
 from skillopt.phases.gate import GateSettings
 from skillopt.phases.rollout import Rollouts
 from skillopt.testing.brains import BRAINS
@@ -693,7 +694,8 @@ def what_is_needed_and_what_is_not(run: Run, target: Asker, environment: Environ
     """Hint at the baseline, and at rollouts that nobody will ask for; some of it twice."""
     seed_skill = house().plan.seed_skill
     for skill in (seed_skill, Skill.from_text("Never asked for.\n")):
-        works = Rollouts(asker=target, environment=environment, skill=skill, tasks=environment.tasks.val)
+        attempts = Prompted(asker=target, environment=environment)
+        works = Rollouts(attempts=attempts, skill=skill, tasks=environment.tasks.val)
         run.hint([*works, *works])
     run.hint(works)
 

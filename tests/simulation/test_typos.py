@@ -22,7 +22,6 @@ from msgspec import inspect
 
 from skillopt.app.config import Config, Model
 from skillopt.cli.main import COMMANDS, main, program
-from skillopt.domain.chat import Message
 from skillopt.domain.errors import UsageError
 from skillopt.domain.skill import EditOp
 from skillopt.domain.tasks import SplitName, Task
@@ -278,7 +277,7 @@ def trained_on(base: Path, row: str, file: str = "train.jsonl") -> Heard:
 
 def test_task_files(base: Path) -> None:
     tried = 0
-    fields, turns = Task.__struct_fields__, Message.__struct_fields__
+    fields, turns = Task.__struct_fields__, ("role", "content")
     for key in fields:
         for typo in typos(key, fields):
             check(trained_on(base, json.dumps(task(**{typo: "x"})) + "\n"), typo, key, fields)

@@ -168,10 +168,15 @@ def way_to(base_url: str | None, hosts: Sequence[str]) -> Way:
     """Return the way to a model's server, or to the hosts of the program's own provider."""
     if base_url is None:
         return Proxied(places=tuple((host, _PORTS["https"]) for host in hosts))
-    parts = urlsplit(base_url)
+    refused = UsageError(f"{base_url!r} is no address of a server.", hint="Give base_url as http(s)://host:port/path.")
+    try:
+        parts = urlsplit(base_url)
+        given = parts.port
+    except ValueError as error:
+        raise refused from error
     if parts.scheme not in _PORTS or not parts.hostname:
-        raise UsageError(f"{base_url!r} is no address of a server.", hint="Give base_url as http(s)://host:port/path.")
-    port = parts.port or _PORTS[parts.scheme]
+        raise refused
+    port = given or _PORTS[parts.scheme]
     if parts.scheme == "http":
         return Forwarded(host=parts.hostname, port=port)
     return Proxied(places=((parts.hostname, port),))

@@ -20,7 +20,7 @@ from skillopt.agents.workspace import Laid, lay_out, left_files, skill_name
 from skillopt.domain.agency.errands import Errand
 from skillopt.domain.agency.transcripts import LeftFile, Transcript
 from skillopt.domain.chat import ModelIdentity, Reply
-from skillopt.domain.errors import CrashedError, EmptyReplyError
+from skillopt.domain.errors import AgentError, CrashedError, EmptyReplyError, ProviderError
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.boundary import Attributed
 
@@ -59,7 +59,11 @@ class CliAgent:
         spent = NOTHING
         async with self._places:
             for attempt in range(1, self._settings.empty_retries + 2):
-                reply = await self._attempted(errand, attempt)
+                try:
+                    reply = await self._attempted(errand, attempt)
+                except (AgentError, ProviderError) as error:
+                    error.usage = _with_earlier(spent, error)
+                    raise
                 spent += reply.usage
                 if reply.text.strip():
                     return msgspec.structs.replace(reply, usage=spent)
@@ -144,3 +148,15 @@ class CliAgent:
             effort=settings.effort,
             seconds=settings.timeout * _SHARE_OF_A_REQUEST,
         )
+
+
+def _with_earlier(spent: Usage, error: AgentError | ProviderError) -> Usage | None:
+    """Return what a failure cost together with the empty runs before it; None where nobody knows, or none came before.
+
+    A refusal with a status and no usage of its own is not billed, but for the call.
+    """
+    if spent == NOTHING:
+        return error.usage
+    if error.usage is None and isinstance(error, ProviderError) and error.status is not None:
+        return spent + Usage(calls=1)
+    return None if error.usage is None else spent + error.usage

@@ -1,58 +1,136 @@
-"""A program that is asked once says by name what one prompt cannot hold; what it answers is in tests/agents_real."""
-
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from skillopt.agents.asked import CliChat, told
-from skillopt.agents.codex.adapter import Codex, CodexSettings
-from skillopt.agents.finding import Program
-from skillopt.agents.grounds import Unconfined
-from skillopt.agents.team import Team
-from skillopt.domain.chat import ChatRequest, Image, JsonSchema, Message, Tool, ToolCall
-from skillopt.domain.errors import RefusedError
-
-TEXT = Message("user", "What is it?")
-SHOWN = Message("user", "What is it?", (Image(media_type="image/png", digest="d", fetch=lambda: b""),))
-
-
-@pytest.mark.parametrize(
-    ("request_", "says"),
-    [
-        (ChatRequest(messages=(SHOWN,), max_tokens=1), "no images"),
-        (ChatRequest(messages=(TEXT,), max_tokens=1, schema=JsonSchema(name="s", definition="{}")), "no schema"),
-        (
-            ChatRequest(messages=(SHOWN,), max_tokens=1, tools=(Tool(name="t", description="", parameters="{}"),)),
-            "no images and no tools",
-        ),
-        (
-            ChatRequest(
-                messages=(TEXT, Message("assistant", "", calls=(ToolCall(id="c", name="t", arguments="{}"),))),
-                max_tokens=1,
-            ),
-            "no tools",
-        ),
-    ],
+from skillopt.domain.chat import ChatRequest, Image, JsonSchema, Message, Reply
+from skillopt.domain.errors import (
+    AuthError,
+    CrashedError,
+    EmptyReplyError,
+    NotLoggedInError,
+    RefusedError,
+    SkilloptError,
+    UnavailableError,
 )
-def test_what_a_prompt_cannot_say_is_refused_before_anything_is_started(request_: ChatRequest, says: str) -> None:
-    program = Program(path=Path("/nowhere/codex"), version="0", readable=(), search="")
-    settings = CodexSettings(model="m", base_url="http://127.0.0.1:1/v1")
-    chat = CliChat(Team(adapter=Codex(), program=program, grounds=Unconfined(), settings=settings, key=None))
+from skillopt.domain.usage import Price, Usage
+from tests.unit.agents.programs import ScriptedAdapter, ScriptedSettings, team
 
-    async def ask() -> None:
+SYSTEM, HELLO = Message("system", "Be kind."), Message("user", "Hello?")
+REQUEST = ChatRequest(messages=(SYSTEM, HELLO), max_tokens=100)
+
+
+def asked(folder: Path, code: str, request: ChatRequest = REQUEST, **settings: object) -> Reply:
+    async def scene() -> Reply:
+        chat = CliChat(team(folder, code, settings=msgspec.convert(settings, ScriptedSettings), key="sk-secret"))
         try:
-            await chat.send(request_)
+            return await chat.send(request)
         finally:
             await chat.close()
 
-    with pytest.raises(RefusedError, match=f"codex is asked by one prompt, which has {says}\\."):
-        asyncio.run(ask())
+    return asyncio.run(scene())
 
 
-def test_a_conversation_is_told_in_one_prompt() -> None:
-    assert told((Message("system", "Be brief."), TEXT)) == "What is it?"
-    talk = told((TEXT, Message("assistant", "A cat."), Message("user", "Sure?")))
-    assert talk == "# They said\n\nWhat is it?\n\n# You said\n\nA cat.\n\n# They said\n\nSure?"
+def test_one_message_is_the_prompt_and_the_system_text_is_apart(tmp_path: Path) -> None:
+    reply = asked(tmp_path, "print(os.environ['SYSTEM'], '|', prompt, '|', os.environ['KEY'])")
+    assert reply.text == "Be kind. | Hello? | sk-secret\n"
+    assert reply.usage == Usage(calls=1)
+    assert reply.transcript is None
+
+
+def test_of_several_turns_each_stands_under_who_said_it() -> None:
+    turns = (SYSTEM, HELLO, Message("assistant", "Yes?"), Message("user", "Add 1 and 1."))
+    assert told(turns) == "# They said\n\nHello?\n\n# You said\n\nYes?\n\n# They said\n\nAdd 1 and 1."
+    assert told((SYSTEM, HELLO)) == "Hello?"
+
+
+def test_it_is_asked_in_an_empty_folder_as_no_agent_and_nothing_is_left(tmp_path: Path) -> None:
+    adapter = ScriptedAdapter()
+
+    async def scene() -> str:
+        chat = CliChat(team(tmp_path, "print(os.listdir())", adapter=adapter))
+        text = (await chat.send(REQUEST)).text
+        await chat.close()
+        return text
+
+    assert asyncio.run(scene()) == "[]\n"
+    (job,) = adapter.jobs
+    assert (job.agent, job.skill, job.schema, job.confined) == (None, "", None, False)
+    assert not any(Path(place).exists() for place in (job.work, job.home))
+
+
+IMAGE = Image(media_type="image/png", digest=hashlib.sha256(b"x").hexdigest(), fetch=lambda: b"x")
+
+
+@pytest.mark.parametrize(
+    ("request_", "lacks"),
+    [
+        (ChatRequest(messages=(Message("user", "What?", images=(IMAGE,)),), max_tokens=9), "no images"),
+        (msgspec.structs.replace(REQUEST, schema=JsonSchema(name="s", definition="{}")), "no schema"),
+    ],
+)
+def test_what_a_prompt_cannot_say_is_refused_and_never_left_out(
+    tmp_path: Path, request_: ChatRequest, lacks: str
+) -> None:
+    started = tmp_path / "started"
+    with pytest.raises(RefusedError, match=lacks):
+        asked(tmp_path, f"open({str(started)!r}, 'w')", request_)
+    assert not started.exists()
+
+
+def problem(cause: str) -> str:
+    return f"print(json.dumps({{'problem': {{'cause': {cause!r}, 'message': 'no'}}}}))"
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (problem("auth"), AuthError),
+        (problem("login"), NotLoggedInError),
+        (problem("unavailable"), UnavailableError),
+        ("print('42', flush=True); sys.exit(3)", CrashedError),
+        ("print(' ')", EmptyReplyError),
+        (problem("empty"), EmptyReplyError),
+    ],
+)
+def test_what_is_no_answer_says_who_must_act(tmp_path: Path, code: str, kind: type[SkilloptError]) -> None:
+    with pytest.raises(kind) as raised:
+        asked(tmp_path, code)
+    assert type(raised.value) is kind
+
+
+def test_at_its_timeout_it_is_unavailable_and_may_be_asked_again(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match="was ended") as raised:
+        asked(tmp_path, "print('42', flush=True)\nwhile True: time.sleep(60)", timeout=1.0)
+    assert raised.value.retryable
+
+
+def test_an_empty_reply_costs_what_the_program_says(tmp_path: Path) -> None:
+    with pytest.raises(EmptyReplyError) as raised:
+        asked(tmp_path, "print(json.dumps({'text': '', 'usage': {'calls': 1, 'output_tokens': 4}}))")
+    assert raised.value.usage == Usage(calls=1, output_tokens=4)
+
+
+def test_many_are_asked_at_once_and_each_gets_its_own_answer(tmp_path: Path) -> None:
+    async def scene() -> list[str]:
+        chat = CliChat(team(tmp_path, "print(prompt, end='')"))
+        requests = [ChatRequest(messages=(Message("user", str(number)),), max_tokens=9) for number in range(12)]
+        replies = await asyncio.gather(*map(chat.send, requests))
+        await chat.close()
+        return [reply.text for reply in replies]
+
+    assert asyncio.run(scene()) == [str(number) for number in range(12)]
+
+
+def test_a_question_is_reserved_at_what_is_read_and_may_be_written(tmp_path: Path) -> None:
+    settings = ScriptedSettings(price=Price(input=1.0, output=1.0), timeout=9.0, effort="low")
+    chat = CliChat(team(tmp_path, "", settings=settings))
+    worst = chat.worst(REQUEST)
+    assert worst.output_tokens == len(SYSTEM.content) + len(HELLO.content) + REQUEST.max_tokens
+    assert worst.nano_usd == worst.output_tokens * 1000
+    assert (chat.timeout, chat.identity.sampling) == (9.0, "low")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from skillopt.agents.settings import AgentSettings, CliSettings
@@ -8,7 +9,7 @@ from skillopt.agents.settings import AgentSettings, CliSettings
 @pytest.mark.parametrize("wrong", [{"empty_retries": -1}, {"timeout": 0}, {"at_once": 0}, {"most_tokens": 0}])
 def test_bounds_of_an_agent_are_checked(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be"):
-        AgentSettings(**wrong)  # type: ignore[arg-type]
+        msgspec.convert(wrong, AgentSettings)
 
 
 def test_a_data_folder_has_a_plain_name() -> None:

@@ -131,6 +131,30 @@ VARIED = {
     "stop.target": "0.9",
     "test": "[best]",
 }
+# how an agent works: it names a run where there is an agent
+AGENT_IGNORED = {
+    "agent.timeout": "7.5",
+    "agent.at_once": "2",
+    "agent.most_tokens": "10",
+    "agent.path": "elsewhere",
+}
+AGENT_VARIED = {
+    "agent.mode": "auto",
+    "agent.skill": "told",
+    "agent.files": "read",
+    "agent.tools": "[Read]",
+    "agent.permission": "plan",
+    "agent.profile": "mine",
+    "agent.effort": "low",
+    "agent.thinking_tokens": "100",
+    "agent.network": "true",
+    "agent.web_search": "true",
+    "agent.data_dirs": "{docs: docs}",
+    "agent.preamble": "Mind this.",
+    "agent.structured": "false",
+    "agent.empty_retries": "3",
+    "agent.sandbox": "none",
+}
 # what has no meaning beside these: test_models_with_other_settings_name_a_run_by_what_they_ask has them
 ELSEWHERE = {"models.target.region", "models.target.thinking", "models.target.stages"}
 CONTENT = {"skill", "environment.command"}  # by what is in the files, not by their paths: see test_prepare
@@ -155,7 +179,7 @@ def plan_of(path: Path, sets: Sequence[str] = ()) -> bytes:
 def test_every_setting_is_known_to_name_a_run_or_not(path: Path) -> None:
     known = {dotted(leaf) for leaf, _ in leaves(read(path))}
     roles = {key.replace("models.target.", "models.optimizer.") for key in (*IGNORED, *VARIED, *ONE_VALUE, *ELSEWHERE)}
-    assert known == {*IGNORED, *VARIED, *CONTENT, *ONE_VALUE, *ELSEWHERE, *roles}
+    assert known == {*IGNORED, *VARIED, *CONTENT, *ONE_VALUE, *ELSEWHERE, *AGENT_IGNORED, *AGENT_VARIED, *roles}
 
 
 @pytest.mark.parametrize("key", IGNORED)
@@ -174,6 +198,29 @@ def test_every_other_setting_names_another_run(path: Path, key: str, role: str) 
     assert [one for one in differing if one == of_role or one.startswith(f"{of_role}.")]
 
 
+def of_an_agent(path: Path, *flags: str) -> bytes:
+    """Return the plan of the same run with an agent as its target."""
+    tree = json.loads(path.read_text())
+    tree["environment"]["kind"] = "agent"
+    tree["models"]["target"] = {"backend": "codex", "model": "m", "base_url": "http://127.0.0.1:1/v1"}
+    written = path.with_name("agent.yaml")
+    written.write_text(json.dumps(tree), encoding="utf-8")
+    return plan_of(written, flags)
+
+
+@pytest.mark.parametrize("key", AGENT_IGNORED)
+def test_what_changes_nothing_an_agent_does_names_no_other_run(path: Path, key: str) -> None:
+    assert of_an_agent(path, f"{key}={AGENT_IGNORED[key]}") == of_an_agent(path)
+
+
+@pytest.mark.parametrize("key", AGENT_VARIED)
+def test_how_an_agent_works_names_a_run_where_there_is_one(path: Path, key: str) -> None:
+    flag = f"{key}={AGENT_VARIED[key]}"
+    differing = plan_difference(of_an_agent(path), of_an_agent(path, flag))
+    assert [one for one in differing if one == key or one.startswith(f"{key}.")]
+    assert plan_of(path, [flag]) == plan_of(path)
+
+
 def test_the_address_of_a_model_with_an_alias_is_only_where_it_is(path: Path) -> None:
     def flags(port: int) -> list[str]:
         return ["models.target.alias=mine", f"models.target.base_url=http://127.0.0.1:{port}/v1"]
@@ -184,6 +231,8 @@ def test_the_address_of_a_model_with_an_alias_is_only_where_it_is(path: Path) ->
 AZURE = "backend: azure, endpoints: [https://a.openai.azure.com], model: d, api_key: '${K}'"
 CLAUDE = "backend: anthropic, model: c, max_tokens: 9000"
 MINIMAX = "backend: openai, preset: minimax, model: MiniMax-M3"
+CODEX = "backend: codex, model: m, base_url: http://127.0.0.1:1/v1"
+CLAUDE_CODE = "backend: claude_code, model: m"
 BASE_MODEL = "backend: completions, base_url: http://127.0.0.1:1/v1, model: b"
 
 
@@ -204,6 +253,18 @@ BASE_MODEL = "backend: completions, base_url: http://127.0.0.1:1/v1, model: b"
         (MINIMAX, "thinking: enabled", False),
         (MINIMAX, "region: cn_zh", False),
         (MINIMAX, "api_key: '${OTHER}'", True),
+        (CODEX, "api_key: '${OTHER}'", True),
+        (CODEX, "path: elsewhere/codex", True),
+        (CODEX, "timeout: 7.5", True),
+        (CODEX, "price: {input: 1.0, output: 2.0}", True),
+        (CODEX, "model: another", False),
+        (CODEX, "effort: low", False),
+        (CODEX, "wire: chat", False),
+        (CODEX, "max_tokens: 17", False),
+        (CODEX, "base_url: http://127.0.0.1:2/v1", False),
+        (CODEX, "alias: mine", False),
+        (CLAUDE_CODE, "path: elsewhere/claude", True),
+        (CLAUDE_CODE, "effort: low", False),
         (BASE_MODEL, "stop: ['###']", False),
         (BASE_MODEL, "template: {ask: 'A:'}", False),
         (BASE_MODEL, "seed: 3", False),
@@ -230,6 +291,7 @@ def test_models_with_other_settings_name_a_run_by_what_they_ask(
         (f"{AZURE}, alias: x", {"endpoints": ["https://b.openai.azure.com"]}),
         (f"{MINIMAX}, alias: x", {"region": "cn_zh"}),
         (f"{CLAUDE}, alias: x", {"base_url": "https://gateway.example.com/v1"}),
+        (f"{CODEX}, alias: x", {"base_url": "https://gateway.example.com/v1"}),
     ],
 )
 def test_with_an_alias_every_kind_of_address_is_only_where_it_is(

@@ -4,11 +4,14 @@ from collections.abc import Sequence
 
 import msgspec
 
+from skillopt.domain.agency.errands import Errand
+from skillopt.domain.agency.transcripts import LeftFile, Transcript
 from skillopt.domain.chat import Reply
 from skillopt.domain.errors import CrashedError, TaskError
 from skillopt.domain.judging import Agreement, Unassessed, Unjudged, written
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.scores import Score
+from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Check, Task
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.environments.command.settings import CommandSettings
@@ -140,9 +143,11 @@ class Shelf:
     def __init__(self, scores: dict[str, Score]) -> None:
         self.scores = scores
         self.asked: list[str] = []
+        self.shown: dict[str, tuple[str, ...]] = {}
 
-    def work(self, task: Task, answer: str) -> Looking:
-        """Return the work of looking an answer up."""
+    def work(self, task: Task, answer: str, files: Sequence[LeftFile] = ()) -> Looking:
+        """Return the work of looking an answer up; what an agent left beside it is remembered."""
+        self.shown[answer] = tuple(file.path for file in files)
         return Looking(f"{task.id} {answer}".encode(), self, answer)
 
 
@@ -206,3 +211,40 @@ def test_a_program_scores_its_part_and_what_it_cannot_score_has_a_cause_and_no_s
     assert sorted(shelf.asked) == ["broken", "no", "yes", "yes"]
     assert bench.live(work) == found
     assert sorted(shelf.asked) == ["broken", "no", "yes", "yes"]
+
+
+class Yard(Dataset):
+    """Looks at what an agent did besides what it said."""
+
+    def errand(self, task: Task, skill: Skill) -> Errand:
+        """Return an errand that nobody is sent on."""
+        return Errand(instruction=str(task.input), skill=skill)
+
+    def grade_work(self, task: Task, reply: str, transcript: Transcript) -> Unassessed | Score:
+        """Leave files to a program; with none, the work is worth nothing."""
+        if not transcript.files:
+            return Score(hard=0.0, soft=0.0, feedback=f"{task.id} left nothing")
+        return Unassessed(answer=reply, files=transcript.files)
+
+
+def test_what_an_agent_did_is_graded_and_the_program_is_shown_what_it_left() -> None:
+    yard = Yard(DatasetSettings(path="tasks"), house().environment.tasks)
+    shelf = Shelf({"done": Score(hard=1.0, soft=1.0)})
+    bench = Bench(ScriptedChat("echo"))
+    judge = Judge(asker=bench.asker, settings=JudgeSettings())
+    grading = Grading(environment=yard, judge=judge, assessor=shelf, work=yard)
+    did = Transcript(program="mender 1", files=(LeftFile(path="out/a.txt", size=1, text="a"),))
+    rollouts: list[Rollout] = [
+        msgspec.structs.replace(answered("a", "done"), transcript=did),
+        msgspec.structs.replace(answered("b", "done"), transcript=Transcript(program="mender 1")),
+        answered("c", "yes"),
+    ]
+
+    async def work(run: Run) -> Grades:
+        return await grade(run, "val", grading, TASKS, rollouts)
+
+    first, second, third = bench.live(work).board.rows
+    assert first.score == Score(hard=1.0, soft=1.0)
+    assert second.score == Score(hard=0.0, soft=0.0, feedback="b left nothing")
+    assert third.score == yard.grade(TASKS[2], "yes")
+    assert shelf.shown == {"done": ("out/a.txt",)}

@@ -1,17 +1,12 @@
 from __future__ import annotations
 
-import pytest
-
-from skillopt.domain.chat import Message
-from skillopt.domain.errors import UsageError
 from skillopt.domain.rollouts import Answered, Failed, Rollout
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
 from skillopt.kernel.run import Run
-from skillopt.kernel.work import Ask
+from skillopt.phases.attempts import Prompted
 from skillopt.phases.rollout import Rollouts, rollout
 from skillopt.testing.conversation import BrainReply, Conversation
-from skillopt.testing.environments.office import Office
 from skillopt.testing.faults import FaultKind
 from skillopt.testing.scripted import ScriptedChat
 from tests.simulation.house import house
@@ -22,7 +17,8 @@ SKILL = Skill.from_text("---\nname: x\n---\n# Rules\n\n<!-- APPENDIX_START -->\n
 
 
 def works(bench: Bench, tasks: tuple[Task, ...] = TASKS, *, skill: Skill = SKILL, trial: int = 0) -> Rollouts:
-    return Rollouts(asker=bench.asker, environment=house().environment, skill=skill, tasks=tasks, trials=(trial,))
+    attempts = Prompted(asker=bench.asker, environment=house().environment)
+    return Rollouts(attempts=attempts, skill=skill, tasks=tasks, trials=(trial,))
 
 
 def test_works_are_made_when_looked_at_and_keep_their_order() -> None:
@@ -63,44 +59,9 @@ def test_each_task_is_answered_or_failed_in_order_whatever_finishes_first() -> N
 
 def test_all_tasks_come_once_before_any_comes_again() -> None:
     bench = Bench(ScriptedChat("echo"))
-    environment = house().environment
-    made = Rollouts(asker=bench.asker, environment=environment, skill=SKILL, tasks=TASKS, trials=(0, 5))
+    attempts = Prompted(asker=bench.asker, environment=house().environment)
+    made = Rollouts(attempts=attempts, skill=SKILL, tasks=TASKS, trials=(0, 5))
     assert [(task.id, trial) for task, trial in made.whose()] == [(task.id, t) for t in (0, 5) for task in TASKS]
     assert [work.key for work in made] == [work.key for t in (0, 5) for work in works(bench, trial=t)]
     assert [work.key for work in made[2:4]] == [made[2].key, made[3].key]
     assert len({work.key for work in made}) == len(made) == 6
-
-
-def test_a_repeat_is_sent_with_a_variant_of_the_text_only_where_that_is_wanted() -> None:
-    bench = Bench(ScriptedChat("echo"))
-
-    def asked(trial: int, *, varied: bool) -> str:
-        environment = house().environment
-        made = Rollouts(
-            asker=bench.asker, environment=environment, skill=SKILL, tasks=TASKS, trials=(trial,), varied=varied
-        )
-        work = made[0]
-        assert isinstance(work, Ask)
-        return work.request.messages[0].content
-
-    plain = asked(0, varied=False)
-    assert asked(3, varied=False) == asked(0, varied=True) == plain
-    assert asked(3, varied=True) != plain
-    assert SKILL.rendered.strip() in asked(3, varied=True)
-
-
-class Slips(Office):
-    """Cannot put one of its tasks."""
-
-    def messages(self, task: Task, rendered_skill: str) -> tuple[Message, ...]:
-        if task.id == "val-00002":
-            raise KeyError(task.id)
-        return super().messages(task, rendered_skill)
-
-
-def test_the_slip_of_a_plugin_is_its_own() -> None:
-    office = Slips(1)
-    made = Rollouts(asker=Bench(ScriptedChat("echo")).asker, environment=office, skill=SKILL, tasks=office.tasks.val)
-    assert made[0].key
-    with pytest.raises(UsageError, match="Putting task 'val-00002' broke with KeyError"):
-        assert made[1].key

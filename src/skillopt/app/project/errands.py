@@ -77,12 +77,12 @@ def _refuse_data_with_answers(settings: AgentSettings, root: Path, tasks: Path) 
         folder = (root / place).resolve()
         if not folder.is_dir():
             raise UsageError(f"agent.data_dirs.{name} names {folder}, which is no folder.", hint="Correct its path.")
-        if tasks.is_relative_to(folder) or folder.is_relative_to(tasks if tasks.is_dir() else tasks.parent):
+        if tasks.is_relative_to(folder) or folder.is_relative_to(tasks):
             raise UsageError(
                 f"agent.data_dirs.{name} would show the agent {folder}, where the tasks with their answers are.",
                 hint="Put what the agent may read into a folder of its own.",
             )
-        if root.resolve().is_relative_to(folder) or folder.name == ".skillopt":
+        if root.resolve().is_relative_to(folder) or ".skillopt" in folder.parts:
             raise UsageError(
                 f"agent.data_dirs.{name} would show the agent {folder}, where results of runs are.",
                 hint="Put what the agent may read into a folder of its own.",

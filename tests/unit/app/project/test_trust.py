@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from skillopt.app.project.trust import Trust, described
+from skillopt.app.project.trust import Asked, Trust, described
 from skillopt.domain.errors import UsageError
 from skillopt.environments.command.program import Program, read_program
 from skillopt.environments.command.settings import CommandSettings
@@ -20,11 +20,11 @@ def test_a_program_is_trusted_once_it_was_allowed_and_until_a_byte_changes(tmp_p
     trust = Trust.of({"HOME": str(tmp_path / "me")})
     mine = program(tmp_path / "project")
     with pytest.raises(UsageError, match=r"`sh run\.sh` with run\.sh .*have not allowed.*--trust"):
-        trust.demand(mine)
-    trust.grant(mine)
-    trust.demand(mine)
-    assert Trust.of({"HOME": str(tmp_path / "me")}).has(program(tmp_path / "elsewhere"))
-    assert not trust.has(program(tmp_path / "project", "true "))
+        trust.demand(Asked.of(mine))
+    trust.grant(Asked.of(mine))
+    trust.demand(Asked.of(mine))
+    assert Trust.of({"HOME": str(tmp_path / "me")}).has(Asked.of(program(tmp_path / "elsewhere")))
+    assert not trust.has(Asked.of(program(tmp_path / "project", "true ")))
 
 
 def test_it_is_kept_with_the_person_and_never_in_the_project(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_it_is_kept_with_the_person_and_never_in_the_project(tmp_path: Path) -> 
         ({"HOME": str(tmp_path / "me"), "XDG_STATE_HOME": str(tmp_path / "state")}, "state/skillopt/trusted"),
         ({"HOME": str(tmp_path / "you"), "XDG_STATE_HOME": "relative"}, "you/.local/state/skillopt/trusted"),
     ):
-        Trust.of(environ).grant(mine)
+        Trust.of(environ).grant(Asked.of(mine))
         assert described(mine) in (tmp_path / place / mine.digest).read_text()
     assert [path.name for path in (tmp_path / "project").iterdir()] == ["run.sh"]
 
@@ -42,9 +42,9 @@ def test_it_is_kept_with_the_person_and_never_in_the_project(tmp_path: Path) -> 
 def test_without_a_home_nothing_is_trusted_and_nothing_can_be(tmp_path: Path) -> None:
     mine = program(tmp_path / "project")
     for environ in ({}, {"HOME": ""}, {"HOME": "relative"}):
-        assert not Trust.of(environ).has(mine)
+        assert not Trust.of(environ).has(Asked.of(mine))
         with pytest.raises(UsageError, match="Set HOME"):
-            Trust.of(environ).grant(mine)
+            Trust.of(environ).grant(Asked.of(mine))
 
 
 def test_a_program_of_many_files_is_described_in_a_line(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from skillopt.app.project.prepare import Prepared, prepare
+from skillopt.app.project.trust import Asked
 from skillopt.cli.asking.trust import settle_trust
 from skillopt.cli.main import main
 from tests.unit.app.projects import settings, write_project
@@ -27,9 +28,9 @@ def test_off_a_terminal_only_the_flag_allows_a_program(tmp_path: Path) -> None:
     ready = prepared(tmp_path)
     assert ready.program is not None
     settle_trust(ready, trust=False)
-    assert not ready.trust.has(ready.program)
+    assert not ready.trust.has(Asked.of(ready.program))
     settle_trust(ready, trust=True)
-    assert ready.trust.has(ready.program)
+    assert ready.trust.has(Asked.of(ready.program))
 
 
 def test_without_a_program_nothing_is_asked_or_kept(tmp_path: Path) -> None:

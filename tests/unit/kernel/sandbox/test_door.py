@@ -47,16 +47,19 @@ def test_what_is_sent_to_a_door_reaches_its_one_place() -> None:
 
 def test_a_proxy_leads_to_the_places_on_its_list_and_to_no_other() -> None:
     async def scene() -> tuple[bytes, list[bytes]]:
-        async with server(echo) as port, server(echo) as other:
-            async with opened_door(Proxied(places=(("localhost", port),))) as door:
-                led = await said(door.socket, f"CONNECT localhost:{port} HTTP/1.1\r\n\r\n".encode(), then=b"hello")
-                heads = (
-                    f"CONNECT localhost:{other} HTTP/1.1",
-                    f"CONNECT 127.0.0.1:{port} HTTP/1.1",
-                    f"GET http://localhost:{port}/ HTTP/1.1",
-                    "nonsense",
-                )
-                return led, [await said(door.socket, f"{head}\r\n\r\n".encode()) for head in heads]
+        async with (
+            server(echo) as port,
+            server(echo) as other,
+            opened_door(Proxied(places=(("localhost", port),))) as door,
+        ):
+            led = await said(door.socket, f"CONNECT localhost:{port} HTTP/1.1\r\n\r\n".encode(), then=b"hello")
+            heads = (
+                f"CONNECT localhost:{other} HTTP/1.1",
+                f"CONNECT 127.0.0.1:{port} HTTP/1.1",
+                f"GET http://localhost:{port}/ HTTP/1.1",
+                "nonsense",
+            )
+            return led, [await said(door.socket, f"{head}\r\n\r\n".encode()) for head in heads]
 
     led, refused = asyncio.run(scene())
     assert led == b"HTTP/1.1 200 Connection established\r\n\r\nsaid hello"
