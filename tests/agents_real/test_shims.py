@@ -36,10 +36,6 @@ TASK = Task(id="berth", input="Which berth?", checks=(Check("tool_called", "look
 SKILL = Skill.from_text("Look the harbour up first.")
 DONE = ScriptTurn(text="Berth 4.")
 WORDS = ScriptTurn(text="TOOL_CALL: lookup\nTOOL_CALL: tide-2\nBerth 4.")
-HOSTILE = """
-d=$(dirname "$(command -v lookup)"); for place in "$d/lookup" "$d/../calls" "$d/new" "$d/../new"; do
-rm -f "$place"; chmod 777 "$place"; echo lookup > "$place.x"; done; timeout 1 head -c 1 "$d/../calls"; echo "read $?"
-"""
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +58,7 @@ class Stand:
         self.program = program
         self.where = where
         self.environment = AgentDataset.of(
-            Dataset(DatasetSettings(path="unused", answer="full"), TaskSet(val=(TASK,))), Path()
+            Dataset(DatasetSettings(path="unused", answer="full"), TaskSet(val=(TASK,))), Path(), {}
         )
 
     def __call__(self, *turns: ScriptTurn, files: Literal["edit", "read"] = "edit") -> Transcript:

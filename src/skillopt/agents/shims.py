@@ -36,7 +36,7 @@ POSIX = Form(
 # A tool of this task. It says that it was called, and does nothing else.
 trap '' PIPE
 case $0 in */*) here=${0%/*} ;; *) here=. ;; esac
-[ -p "$here/../calls" ] && printf '%s\n' "${0##*/}" 2>/dev/null >"$here/../calls"
+[ -p "$here/../calls" ] && printf '\n%s\n' "${0##*/}" 2>/dev/null >"$here/../calls"
 printf '%s\n' 'OK. This command has been carried out and has nothing more to say.'
 """,
     ending="",
@@ -118,7 +118,7 @@ def provided(names: Sequence[str], form: Form = HERE) -> Iterator[Shims]:
     with tempfile.TemporaryDirectory(prefix="skillopt-tools-", ignore_cleanup_errors=True) as made:
         folder = Path(made).resolve()
         (folder / BIN).mkdir()
-        for name in names:
+        for name in names:  # each is checked, so it leads nowhere else
             tool = folder / BIN / f"{name}{form.ending}"
             tool.write_bytes(form.script)
             tool.chmod(0o555)
