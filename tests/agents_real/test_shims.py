@@ -13,6 +13,7 @@ import pytest
 from skillopt.agents.claude_code.adapter import ClaudeCode
 from skillopt.agents.claude_code.settings import ClaudeCodeSettings
 from skillopt.agents.codex.adapter import Codex, CodexSettings
+from skillopt.agents.copilot.adapter import Copilot, CopilotSettings
 from skillopt.agents.finding import find_program
 from skillopt.agents.grounds import Confined, Grounds, Unconfined, way_to
 from skillopt.agents.program import Adapter
@@ -92,15 +93,19 @@ class Stand:
             await agent.close()
 
     def _speaker(self, address: str) -> tuple[Adapter, CliSettings]:
-        if self.program == "codex":
-            return Codex(), CodexSettings(model="scripted-target", base_url=address)
-        return ClaudeCode(), ClaudeCodeSettings(model="claude-sonnet-4-5", base_url=address)
+        match self.program:
+            case "codex":
+                return Codex(), CodexSettings(model="scripted-target", base_url=address)
+            case "copilot":
+                return Copilot(), CopilotSettings(model="scripted-1", base_url=address)
+            case _:
+                return ClaudeCode(), ClaudeCodeSettings(model="claude-sonnet-4-5", base_url=address)
 
     def _grounds(self, address: str) -> Grounds:
         return Unconfined() if self.where == "none" else Confined(Sandbox(Tier.BUBBLEWRAP), way_to(address, ()))
 
 
-@pytest.fixture(params=["codex", "claude"])
+@pytest.fixture(params=["codex", "claude", "copilot"])
 def program(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -10,8 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skillopt.agents.finding import Program
+from skillopt.agents.grounds import Unconfined
+from skillopt.agents.program import Command, Ended, Heard, Job
+from skillopt.agents.runner import CliAgent
+from skillopt.agents.settings import AgentSettings, CliSettings
 from skillopt.agents.shims import BIN, MOST_CALLS, POSIX, WINDOWS, CallLog, Shims, check_absent, provided
+from skillopt.agents.team import Team
+from skillopt.domain.agency.errands import Errand
+from skillopt.domain.chat import Reply
 from skillopt.domain.errors import UsageError
+from skillopt.domain.skill import Skill
 from skillopt.kernel.process import Finished, run_process
 
 NAMES = ("lookup", "find-berth")
@@ -155,3 +164,47 @@ def test_a_program_of_this_machine_is_not_hidden_and_does_not_hide_a_tool(tmp_pa
     assert f"Task 'b' wants a tool named 'lookup' to be called, and this machine has a program {own}." in str(
         refused.value
     )
+
+
+class Shell:
+    """An agent's program that is a piece of shell; its output is its answer."""
+
+    name = "shell"
+    programs = ("sh",)
+    install = "nothing to install"
+    schemas = False
+    hosts = ()
+    lasting = ()
+
+    def login(self, home: Path) -> bool:
+        """Nobody is logged in."""
+        return not home.exists()
+
+    def command(self, job: Job) -> Command:
+        """Call the tools that the prompt names, and one that it does not."""
+        code = "lookup harbour >&2; find-berth >&2; lookup >&2; tides; echo $PATH"
+        return Command(args=("-c", code)) if "`lookup`, `find-berth`" in job.prompt else Command(args=("-c", "exit 9"))
+
+    def heard(self, ended: Ended) -> Heard:
+        """Take its output for its answer."""
+        return Heard(text=ended.finished.stdout.decode())
+
+
+@NEEDS_PIPES
+def test_an_agent_finds_its_tools_last_on_path_and_its_transcript_has_the_calls() -> None:
+    program = Program(path=Path("/bin/sh"), version="1", readable=(), search="/usr/bin:/bin")
+    team = Team(adapter=Shell(), program=program, grounds=Unconfined(), settings=CliSettings(), key=None)
+
+    async def sent() -> Reply:
+        agent = CliAgent(team, AgentSettings(sandbox="none", timeout=30.0), Path("/"))
+        try:
+            return await agent.run(Errand(instruction="Go.", skill=Skill.from_text("Look."), shims=NAMES))
+        finally:
+            await agent.close()
+
+    reply = asyncio.run(sent())
+    assert reply.transcript is not None
+    assert reply.transcript.shims == ("lookup", "find-berth", "lookup")
+    *system, last = reply.text.strip().split(":")
+    assert system == ["/usr/bin", "/bin"]
+    assert last.endswith(f"/{BIN}")
