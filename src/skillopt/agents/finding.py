@@ -38,7 +38,8 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
 
 async def find_program(adapter: Adapter, *, path: str | None, root: Path, environ: Mapping[str, str]) -> Program:
     """Return the program of an adapter: at `path`, which starts from `root`, or on this person's PATH."""
-    found = _named(adapter, path, root, environ)
+    named = _named(adapter, path, root, environ)
+    found = named.parent.resolve() / named.name  # a sandbox shows the folder, and not the links on the way to it
     search = os.pathsep.join(dict.fromkeys(_folders(found, environ)))
     with tempfile.TemporaryDirectory(prefix="skillopt-look-") as folder:
         finished = await run_process(

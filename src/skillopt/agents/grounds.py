@@ -3,7 +3,7 @@ Owns how paths look from inside and what may be reached; refuses to know what th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import ClassVar, Protocol
@@ -27,6 +27,7 @@ from skillopt.kernel.sandbox import (
 )
 from skillopt.kernel.sandbox.door import PROXY_PORT
 
+TOOLS_INSIDE = "/run/tools"
 OUTPUT_LIMIT = 8 << 20
 _MEMORY_MB, _PROCESSES, _OPEN_FILES, _FILE_MB, _TMP_MB = 4096, 1024, 8192, 1024, 512
 _SYSTEM_FILES = (
@@ -37,7 +38,10 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Stay(msgspec.Struct, frozen=True, kw_only=True):
-    """One run's folders, and how long and how freely it may use them; `mounts` are read-only, by their place in it."""
+    """One run's folders, and how long and how freely it may use them; `mounts` are read-only, by their place in it.
+
+    `tools` is the folder with the task's own tools, and the pipe that they write to.
+    """
 
     work: Path
     home: Path
@@ -45,6 +49,7 @@ class Stay(msgspec.Struct, frozen=True, kw_only=True):
     writes: bool = True
     network: bool = False
     mounts: tuple[tuple[Path, str], ...] = ()
+    tools: Path | None = None
 
 
 class Grounds(Protocol):
@@ -57,6 +62,10 @@ class Grounds(Protocol):
 
     def places(self, stay: Stay) -> tuple[str, str]:
         """Return the work folder and the home as the program knows them."""
+        ...
+
+    def tools(self, folder: Path) -> str:
+        """Return the folder of the task's own tools as the program knows it."""
         ...
 
     def address(self, base_url: str | None) -> str | None:
@@ -84,6 +93,11 @@ class Confined:
         del stay
         return INSIDE, HOME_INSIDE
 
+    def tools(self, folder: Path) -> str:
+        """Return where they are shown; of a pipe there, a mount that is read-only leaves the writing."""
+        del folder
+        return TOOLS_INSIDE
+
     def address(self, base_url: str | None) -> str | None:
         """Return the near end of the door; with this machine's network that is the far end too."""
         return seen_from_inside(base_url, self._way)
@@ -110,7 +124,7 @@ class Confined:
                 address_space=False,
                 premises=Premises(
                     home=stay.home,
-                    mounts=tuple((source, f"{INSIDE}/{place}") for source, place in stay.mounts),
+                    mounts=tuple(_mounts(stay)),
                     door=door,
                     network=stay.network,
                     writes=stay.writes,
@@ -129,6 +143,10 @@ class Unconfined:
         """Return the folders themselves."""
         return str(stay.work), str(stay.home)
 
+    def tools(self, folder: Path) -> str:
+        """Return the folder itself."""
+        return str(folder)
+
     def address(self, base_url: str | None) -> str | None:
         """Return the address itself."""
         return base_url
@@ -146,6 +164,14 @@ class Unconfined:
             deadline=stay.seconds,
             output_limit=OUTPUT_LIMIT,
         )
+
+
+def _mounts(stay: Stay) -> Iterator[tuple[Path, str]]:
+    """Yield what is shown read-only, by its place inside."""
+    for source, place in stay.mounts:
+        yield source, f"{INSIDE}/{place}"
+    if stay.tools is not None:
+        yield stay.tools, TOOLS_INSIDE
 
 
 def _system_files() -> tuple[Path, ...]:

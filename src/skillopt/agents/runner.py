@@ -14,6 +14,7 @@ from skillopt.agents.homes import Homes
 from skillopt.agents.program import Ended, Heard, Job
 from skillopt.agents.settings import AgentSettings
 from skillopt.agents.settling import failure
+from skillopt.agents.shims import provided
 from skillopt.agents.team import Team
 from skillopt.agents.wording import SCHEMA, heard_answer, prompt
 from skillopt.agents.workspace import Laid, lay_out, left_files, skill_name
@@ -27,6 +28,14 @@ from skillopt.kernel.boundary import Attributed
 LONGEST_RAW = 256 << 10
 _SHARE_OF_A_REQUEST = 0.9  # of the deadline: the program's own time-out comes first, and says more
 _DECIDES_NOTHING = ("timeout", "at_once", "most_tokens", "path")
+
+
+class _Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """What we saw of a run ourselves, whatever its program says."""
+
+    files: tuple[LeftFile, ...]
+    shims: tuple[str, ...]
+    attempt: int
 
 
 class CliAgent:
@@ -82,6 +91,7 @@ class CliAgent:
         with (
             Attributed(CrashedError, f"A run of {self._team.adapter.name}"),
             self._homes.lent() as home,
+            provided(errand.shims) as shims,
             tempfile.TemporaryDirectory(prefix="skillopt-work-", ignore_cleanup_errors=True) as folder,
         ):
             laid = await asyncio.to_thread(self._laid_out, Path(folder), errand)
@@ -92,17 +102,18 @@ class CliAgent:
                 writes=self._settings.files == "edit",
                 network=self._settings.network,
                 mounts=self._mounts,
+                tools=shims.folder,
             )
             job = self._job(errand, laid, stay, again=attempt > 1)
             ended = await self._team.start(self._team.adapter.command(job), stay, job)
             heard = await asyncio.to_thread(self._team.adapter.heard, ended)
             left = await asyncio.to_thread(left_files, laid)
-        return self._reply(ended, heard, left, attempt)
+        return self._reply(ended, heard, _Seen(files=left, shims=shims.log.calls, attempt=attempt))
 
     def _laid_out(self, folder: Path, errand: Errand) -> Laid:
         return lay_out(folder.resolve(), errand, preamble=self._settings.preamble)
 
-    def _reply(self, ended: Ended, heard: Heard, left: tuple[LeftFile, ...], attempt: int) -> Reply:
+    def _reply(self, ended: Ended, heard: Heard, seen: _Seen) -> Reply:
         """Return the answer with what was done for it; an empty one is still to be tried again."""
         error = failure(self._team.adapter, ended, heard)
         if error is not None and not isinstance(error, EmptyReplyError):
@@ -115,10 +126,11 @@ class CliAgent:
             denied=heard.denied,
             skill_opened=heard.skill_opened,
             task_read=heard.task_read,
-            files=left,
+            shims=seen.shims,
+            files=seen.files,
             requests=heard.requests,
             exit_code=finished.exit_code,
-            attempts=attempt,
+            attempts=seen.attempt,
             raw=finished.stdout[-LONGEST_RAW:].decode(errors="replace"),
         )
         return Reply(

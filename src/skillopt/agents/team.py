@@ -4,6 +4,7 @@ Owns starting it with nothing but what it is given; refuses to know what it is s
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,6 +15,7 @@ from skillopt.agents.finding import Program
 from skillopt.agents.grounds import Grounds, Stay
 from skillopt.agents.program import Adapter, Command, Ended, Job, Model
 from skillopt.agents.settings import CliSettings
+from skillopt.agents.shims import BIN
 from skillopt.domain.chat import ModelIdentity
 from skillopt.domain.usage import Usage
 
@@ -66,7 +68,7 @@ class Team(msgspec.Struct, frozen=True, kw_only=True):
         await asyncio.to_thread(_furnish, stay.home, command.home_files)
         env = {
             "HOME": job.home,
-            "PATH": self.program.search,
+            "PATH": self._search(stay),
             "LANG": "C.UTF-8",
             "TERM": "dumb",
             **{name: f"{job.home}/{place}" for name, place in _XDG.items()},
@@ -74,6 +76,12 @@ class Team(msgspec.Struct, frozen=True, kw_only=True):
         }
         finished = await self.grounds.run(self.program, command.args, env, command.stdin, stay)
         return Ended(job=job, finished=finished, home=stay.home)
+
+    def _search(self, stay: Stay) -> str:
+        """Return where programs are looked for: the task's own tools come last, so that they hide none."""
+        if stay.tools is None:
+            return self.program.search
+        return os.pathsep.join((self.program.search, f"{self.grounds.tools(stay.tools)}/{BIN}"))
 
     def reserved(self, tokens: int, times: int = 1) -> Usage:
         """Return what so many runs of so many tokens are reserved at; all might be written, which costs the most."""

@@ -56,6 +56,9 @@ def prompt(errand: Errand, settings: AgentSettings, *, skill: str, again: bool =
     if settings.data_dirs:
         folders = ", ".join(f"data/{name}" for name in settings.data_dirs)
         lines.append(f"You may also read {folders}.")
+    if errand.shims:
+        tools = ", ".join(f"`{name}`" for name in errand.shims)
+        lines.append(f"Besides the usual commands, your shell has some for this task: {tools}.")
     if settings.files == "edit":
         lines.append("You may create and change files in the current folder.")
     else:

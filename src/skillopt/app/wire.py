@@ -10,6 +10,7 @@ from skillopt.app.models import at_stage, check_priced, make_chat, samples
 from skillopt.app.programs.teams import Programs, find_programs
 from skillopt.app.project.prepare import Prepared
 from skillopt.environments.command.assessor import CommandAssessor
+from skillopt.environments.errands.dataset import wanted_tools
 from skillopt.kernel.ports import Agent, Chat
 from skillopt.kernel.sandbox import find_sandbox
 from skillopt.kernel.work import STAGES, Asker, Staff, Stage
@@ -43,7 +44,8 @@ class Crew:
         if prepared.members.errands is None or not isinstance(target, CliModel):
             return None
         check_priced("target", target, self._caps)
-        return self._programs.sent(target, prepared.config.agent, prepared.root)
+        tools = wanted_tools(prepared.environment.tasks)
+        return self._programs.sent(target, prepared.config.agent, prepared.root, tools)
 
     def _asker(self, stage: Stage) -> Asker:
         player = stage if stage in self._given else self._player_at(stage)

@@ -25,6 +25,11 @@ def test_an_agent_that_is_told_reads_the_skill_by_its_path_and_one_that_is_not_h
         (AgentSettings(files="read"), ERRAND, "Do not create, change or delete any file"),
         (AgentSettings(data_dirs={"docs": "d"}), ERRAND, "data/docs"),
         (AgentSettings(), msgspec.structs.replace(ERRAND, images=(IMAGE,)), "ATTACHMENTS.md"),
+        (
+            AgentSettings(),
+            msgspec.structs.replace(ERRAND, shims=("lookup", "tides")),
+            "for this task: `lookup`, `tides`.",
+        ),
     ],
 )
 def test_what_an_agent_may_do_and_has_is_said(settings: AgentSettings, errand: Errand, said: str) -> None:

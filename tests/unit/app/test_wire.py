@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from skillopt.agents.finding import Program
+from skillopt.app.programs.teams import Programs
 from skillopt.app.project.prepare import prepare
 from skillopt.app.wire import Crew
 from skillopt.domain.chat import Message
@@ -80,3 +82,25 @@ def test_a_judge_of_its_own_is_asked_for_nothing_else(tmp_path: Path) -> None:
     staff = staffed(tmp_path, {"backend": "scripted", "scenario": "rules"})
     assert staff.pop("judge") == ("judge", "judge", "judge-scripted")
     assert "judge-scripted" not in {model for _, _, model in staff.values()}
+
+
+def test_a_tool_that_this_machine_has_as_a_program_is_refused_before_anything_is_asked(tmp_path: Path) -> None:
+    target = {"backend": "codex", "base_url": "http://127.0.0.1:1/v1", "api_key": "none", "model": "m"}
+    config = settings(
+        environment={"kind": "agent", "path": "tasks"},
+        agent={"sandbox": "none"},
+        models={"target": target, "optimizer": {"backend": "scripted", "scenario": "rules"}},
+    )
+    path = write_project(tmp_path, config)
+    with (tmp_path / "tasks" / "val.jsonl").open("a") as tasks:
+        tasks.write('{"id": "berth", "input": "Which?", "checks": [{"op": "tool_called", "arg": "tide-table"}]}\n')
+    own = tmp_path / "bin" / "tide-table"
+    found = Program(path=Path("/bin/sh"), version="1", readable=(), search=str(own.parent))
+    programs = Programs(found={("codex", None): found})
+    prepared = prepare(path, environ={})
+    assert Crew(prepared, programs).agent is not None
+    own.parent.mkdir()
+    own.write_text("#!/bin/sh\n")
+    own.chmod(0o755)
+    with pytest.raises(UsageError, match=r"Task 'berth' wants a tool named 'tide-table'.*has a program"):
+        Crew(prepared, programs)

@@ -16,6 +16,7 @@ from skillopt.agents.grounds import Confined, Grounds, Unconfined, way_to
 from skillopt.agents.program import Adapter
 from skillopt.agents.runner import CliAgent
 from skillopt.agents.settings import AgentSettings, CliSettings
+from skillopt.agents.shims import check_absent
 from skillopt.agents.team import Team
 from skillopt.app.config import CliModel, Config
 from skillopt.app.environ import resolve_reference, variables
@@ -43,17 +44,23 @@ class Programs(msgspec.Struct, frozen=True, kw_only=True):
         grounds = Unconfined() if self.sandbox is None else self._confined(adapter, model)
         return CliChat(self._team(model, model.path, grounds))
 
-    def sent(self, model: CliSettings, settings: AgentSettings, root: Path) -> CliAgent:
-        """Return the agent of a run."""
+    def sent(
+        self, model: CliSettings, settings: AgentSettings, root: Path, tools: Mapping[str, str] = MappingProxyType({})
+    ) -> CliAgent:
+        """Return the agent of a run, whose tasks want these tools called; each is given with its task."""
+        team = self._team(model, settings.path, self._grounds(model, settings))
+        check_absent(tools, team.program.search)
+        return CliAgent(team, settings, root)
+
+    def _grounds(self, model: CliSettings, settings: AgentSettings) -> Grounds:
         if settings.sandbox == "none":
-            return CliAgent(self._team(model, settings.path, Unconfined()), settings, root)
+            return Unconfined()
         if self.sandbox is None:
             raise UsageError(
                 "An agent runs confined by bubblewrap, which does not hold on this machine.",
                 hint="Install it (skillopt doctor tries it), or set agent.sandbox: none and allow that by --trust.",
             )
-        grounds = self._confined(adapter_of(model), model)
-        return CliAgent(self._team(model, settings.path, grounds), settings, root)
+        return self._confined(adapter_of(model), model)
 
     def _confined(self, adapter: Adapter, model: CliSettings) -> Grounds:
         if self.sandbox is None:

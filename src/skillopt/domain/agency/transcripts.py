@@ -3,6 +3,7 @@ Owns these values and how they are told in short; refuses to know any agent prog
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Literal
 
@@ -92,6 +93,8 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             f"task read: {self.task_read}; skill opened: {self.skill_opened}",
             f"tools called: {called or 'none'}",
         ]
+        if self.shims:
+            lines.append(f"commands of the task called: {_counted(self.shims)}")
         if self.files:
             more = f" and {len(self.files) - _SHOWN_FILES} more" if len(self.files) > _SHOWN_FILES else ""
             lines.append(f"files left: {', '.join(file.told for file in self.files[:_SHOWN_FILES])}{more}")
@@ -109,6 +112,10 @@ class Transcript(msgspec.Struct, frozen=True, kw_only=True, gc=False):
             files=tuple(_scrubbed(file, scrub) for file in self.files),
             raw=scrub(self.raw),
         )
+
+
+def _counted(names: tuple[str, ...]) -> str:
+    return ", ".join(f"{name} {count}×" for name, count in Counter(names).items())
 
 
 def _scrubbed(file: LeftFile, scrub: Callable[[str], str]) -> LeftFile:

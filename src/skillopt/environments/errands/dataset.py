@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 
 from skillopt.domain.agency.errands import Attachment, Errand
+from skillopt.domain.agency.shims import NAMING, refusal
 from skillopt.domain.agency.transcripts import Transcript
 from skillopt.domain.chat import Message
 from skillopt.domain.errors import UsageError
@@ -19,7 +20,7 @@ from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, Task, TaskSet
 from skillopt.environments.dataset import Dataset
 
-ERRAND_VERSION = "errand-1"  # raise it when the same task would be sent differently
+ERRAND_VERSION = "errand-2"  # raise it when the same task would be sent differently
 _CALLED = "tool_called"
 _WHO = {"system": "Instructions", "user": "They said", "assistant": "You said"}
 
@@ -38,6 +39,7 @@ class AgentDataset:
     @classmethod
     def of(cls, dataset: Dataset, home: Path, data: Mapping[str, Path]) -> AgentDataset:
         """Return the environment of a dataset whose files lie in `home`, and of these folders; each is read once."""
+        wanted_tools(dataset.tasks)
         return cls(dataset, _attached(dataset.tasks, home), {name: _tree(folder) for name, folder in data.items()})
 
     @property
@@ -86,6 +88,19 @@ def tools_of(task: Task) -> tuple[str, ...]:
     return tuple(
         dict.fromkeys(check.arg for check in task.checks if check.op == _CALLED and isinstance(check.arg, str))
     )
+
+
+def wanted_tools(tasks: TaskSet) -> dict[str, str]:
+    """Return every tool that is to be called, with the first task that wants it; a name that cannot be is an error."""
+    wanted: dict[str, str] = {}
+    for task in (task for split in SplitName for task in tasks.of(split)):
+        tools = tools_of(task)
+        problem = refusal(tools)
+        if problem is not None:
+            raise UsageError(f"Task {task.id!r} wants {problem}.", hint=NAMING)
+        for tool in tools:
+            wanted.setdefault(tool, task.id)
+    return wanted
 
 
 def _instruction(messages: Sequence[Message]) -> str:
