@@ -115,7 +115,7 @@ def test_a_confined_agent_reaches_nothing(product: Product, skill: str) -> None:
         assert port.visitors == 0
     everything = told(product)
     assert [name for name, word in words.items() if word in everything] == []
-    assert sum(seen.requests for seen in product.transcripts()) == len(turns) + 1, "every command was tried"
+    assert [len(turns) in dict(seen.calls).values() for seen in product.transcripts()] == [True], "each was tried"
     assert not (product.folder / "written-outside").exists()
     assert not (product.project / "tasks" / "val.jsonl.new").exists()
 
