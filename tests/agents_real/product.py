@@ -28,6 +28,7 @@ PROGRAMS: Mapping[str, str] = MappingProxyType({"codex": "codex", "claude_code":
 KEY = "sk-scripted-0000000000000000"
 RUN = "run"
 PATIENCE = 100.0  # seconds that one command may take, at most
+_SEED = 10  # a world in which few tasks suffice to see that a skill got better
 _DYING = 10.0
 _LOOK = 0.05
 SKILL = """---
@@ -80,7 +81,7 @@ class Product:
 
     def world(self, train: int, val: int, test: int) -> None:
         """Give it tasks of the rules world."""
-        world = rules_world(14, train, val, test)
+        world = rules_world(_SEED, train, val, test)
         tasks = self.project / "tasks"
         (tasks / "train.jsonl").write_text(world.jsonl("train"))
         (tasks / "val.jsonl").write_text(world.jsonl("val"))

@@ -10,8 +10,8 @@ import pytest
 
 from tests.agents_real.product import Product, goes_on, has_ended
 
-SIZES = (4, 5, 4)
-HUNG_AT = 30  # a request of the model: in the middle of a run of about 90
+SIZES = (3, 3, 2)
+HUNG_AT = 20  # a request of the model: in the middle of a run of about 50
 ONE_BY_ONE = f"agent-rules,at={HUNG_AT}:hang"
 
 
@@ -83,7 +83,7 @@ def test_it_is_an_optimizer_that_is_asked(product: Product) -> None:
 
 def test_a_key_that_is_refused_ends_the_run_and_is_named(product: Product) -> None:
     refusing = "agent-rules,kinds=auth"
-    product.world(4, 5, 4)
+    product.world(*SIZES)
     product.write(target=product.behind(refusing), concurrency=2)
     said = product.train()
     assert (said.code, said.summary["status"]) == (3, "failed")
