@@ -9,7 +9,7 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import MappingProxyType
 
@@ -163,7 +163,7 @@ class Product:
         mine = str(self.folder).encode()
         found = []
         for process in Path("/proc").glob("[0-9]*"):
-            if int(process.name) != os.getpid() and any(mine in _read(process / f) for f in _TRACES):
+            if int(process.name) != os.getpid() and any(mine in trace for trace in _traces(process)):
                 found.append(int(process.name))
         return found
 
@@ -185,14 +185,12 @@ class Product:
         return tuple(transcript for transcript in kept if transcript is not None)
 
 
-_TRACES = ("cmdline", "environ", "mountinfo")
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:  # it ended meanwhile, or is another person's
-        return b""
+def _traces(process: Path) -> Iterator[bytes]:
+    """Yield what tells which folders a process knows, until it ends or turns out to be another person's."""
+    with suppress(OSError):
+        for name in ("cmdline", "environ", "mountinfo"):
+            yield (process / name).read_bytes()
+        yield os.readlink(os.fsencode(process / "cwd"))
 
 
 def has_ended(process: int, seconds: float) -> bool:
