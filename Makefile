@@ -19,10 +19,10 @@ demo: $(CORE)  ## improve a small skill on scripted models: no key, no network
 test: $(DEV)  ## every test that needs no other program than Python
 	@$(BIN)/python -m pytest -n 2
 
-test-agents: $(DEV)  ## tests that need other programs: the sandbox, later the real agents
+test-agents: $(DEV)  ## the sandbox and the real agents, which are installed first; AGENTS=all installs every one
 	@sh scripts/bubblewrap.sh
-	@$(BIN)/python -m pytest tests/sandbox
-	@echo "SKIPPED: no agent adapters yet: no agent program to run"
+	@sh scripts/agents.sh
+	@$(BIN)/python -m pytest -n 2 tests/sandbox tests/agents_real
 
 test-all: test test-agents  ## test, test-agents, and the dashboard in a browser
 	@echo "SKIPPED: no dashboard yet: nothing to run in a browser"

@@ -27,6 +27,7 @@ from skillopt.kernel.boundary import Attributed
 
 LONGEST_RAW = 256 << 10
 _SHARE_OF_A_REQUEST = 0.9  # of the deadline: the program's own time-out comes first, and says more
+_FENCE = ".git"  # where programs take a project to begin; an empty one means nothing to git itself
 _DECIDES_NOTHING = ("timeout", "at_once", "most_tokens", "path")
 
 
@@ -111,7 +112,11 @@ class CliAgent:
         return self._reply(ended, heard, _Seen(files=left, shims=shims.log.calls, attempt=attempt))
 
     def _laid_out(self, folder: Path, errand: Errand) -> Laid:
-        return lay_out(folder.resolve(), errand, preamble=self._settings.preamble)
+        """Lay it out below a fence: a program that looks upwards for skills and instructions goes no further."""
+        place = folder.resolve() / "job"
+        place.mkdir()
+        (folder / _FENCE).mkdir()
+        return lay_out(place, errand, preamble=self._settings.preamble)
 
     def _reply(self, ended: Ended, heard: Heard, seen: _Seen) -> Reply:
         """Return the answer with what was done for it; an empty one is still to be tried again."""

@@ -48,16 +48,24 @@ def surroundings(config: Config, root: Path, dataset: Dataset) -> Surroundings:
     return Surroundings(environment, Members(errands=environment), environment.contents)
 
 
-def asked_of(settings: AgentSettings, root: Path) -> tuple[Asked, ...]:
-    """Return what this person has to allow: a program that the project names, and running without a sandbox."""
-    return tuple(_asked_of(settings, root))
+def asked_of(config: Config, root: Path) -> tuple[Asked, ...]:
+    """Return what this person has to allow: each program that the project names, and running without a sandbox."""
+    return tuple(_asked_of(config, root))
 
 
-def _asked_of(settings: AgentSettings, root: Path) -> Iterator[Asked]:
-    if settings.path is not None:
-        place = (root / Path(settings.path).expanduser()).absolute()
-        yield Asked(key="agent.path", words=f"the program {place}", digest=_digest("agent.path", place))
-    if settings.sandbox == "none":
+def _asked_of(config: Config, root: Path) -> Iterator[Asked]:
+    sent = config.environment.kind == "agent"
+    models = config.models
+    named = {"agent.path": config.agent.path if sent else None} | {
+        f"models.{role}.path": model.path
+        for role, model in (("target", models.target), ("optimizer", models.optimizer), ("judge", models.judge))
+        if isinstance(model, CliModel)
+    }
+    for key, path in named.items():
+        if path is not None:
+            place = (root / Path(path).expanduser()).absolute()
+            yield Asked(key=key, words=f"the program {place}", digest=_digest("agent.path", place))
+    if sent and config.agent.sandbox == "none":
         words = f"the agent unconfined, with all that you may do, for {root}"
         yield Asked(key="agent.sandbox: none", words=words, digest=_digest("agent.sandbox", root))
 

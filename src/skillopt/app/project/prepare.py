@@ -57,8 +57,7 @@ class Prepared(msgspec.Struct, frozen=True, kw_only=True):
     def asked(self) -> tuple[Asked, ...]:
         """What the person has to allow before a run: what the project would have run on this machine."""
         grader = () if self.program is None else (Asked.of(self.program),)
-        agent = asked_of(self.config.agent, self.root) if self.config.environment.kind == "agent" else ()
-        return (*grader, *agent)
+        return (*grader, *asked_of(self.config, self.root))
 
     @property
     def default_name(self) -> str:

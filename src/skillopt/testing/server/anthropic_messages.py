@@ -63,7 +63,7 @@ class AnthropicMessages:
     def read(self, body: bytes) -> Call:
         """Read a request; a system message between the turns counts as system text."""
         asked = _decoder.decode(body)
-        system = [text_of(asked.system)]
+        system = _paragraphs(asked.system)
         turns: list[Turn] = []
         for message in asked.messages:
             if message.role == "system":
@@ -118,6 +118,11 @@ class AnthropicMessages:
         """Return an error object where a message should be."""
         error = fault_body(self.vendor, kind, request_id)
         return HttpReply(frames=(named_frame("error", error),)) if call.stream else HttpReply(body=encode(error))
+
+
+def _paragraphs(content: Content) -> list[str]:
+    """Return the blocks of a system text: each has its own say, as where a program puts its own before its user's."""
+    return [text_of(content)] if content is None or isinstance(content, str) else [part.text for part in content]
 
 
 def _turns(message: _Message, speaker: Speaker) -> list[Turn]:

@@ -74,9 +74,7 @@ class Lab:
         if plan.surely_steps and not plan.search.several:
             unmeasured = TrainState.begin(plan.seed_skill, Scoreboard(()), self._compared)
             self._rehearse(plan, plan.step(1), unmeasured)
-        board = await self._deciding.baseline(plan)
-        if not board.n:
-            raise _silent_target(len(plan.val), board.cause)
+        board = await self._answered_baseline(plan)
         return TrainState.begin(plan.seed_skill, board, self._compared, plan.search.frontier)
 
     async def reflect(
@@ -178,7 +176,7 @@ class Lab:
 
     async def report(self, plan: Plan, state: TrainState, reason: str) -> TrainState:
         """Let the last skill compete for best; score the chosen ones on test, which decided nothing; end the run."""
-        await self._deciding.baseline(plan)
+        await self._answered_baseline(plan)
         state = (await self._deciding.completed(plan, state)).promoted()
         self._hinting.before_tests(plan, state)
         last, best = state.incumbent, state.best
@@ -200,6 +198,13 @@ class Lab:
             )
         )
         return state
+
+    async def _answered_baseline(self, plan: Plan) -> Scoreboard:
+        """Return how the seed skill does on val, whether that was measured at first or can only be told at the end."""
+        board = await self._deciding.baseline(plan)
+        if not board.n:
+            raise _silent_target(len(plan.val), board.cause)
+        return board
 
 
 def _silent_target(tasks: int, cause: str | None) -> SkilloptError:

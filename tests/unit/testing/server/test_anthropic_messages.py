@@ -62,7 +62,10 @@ def test_a_request_is_understood(ask: Ask) -> None:
     body = {
         "model": "m",
         "max_tokens": 700,
-        "system": [{"type": "text", "text": "base", "cache_control": {"type": "ephemeral"}}],
+        "system": [
+            {"type": "text", "text": "base", "cache_control": {"type": "ephemeral"}},
+            {"type": "text", "text": "Task: reflect"},
+        ],
         "messages": [
             {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "image", "source": {}}]},
             {"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "exec", "input": {}}]},
@@ -79,7 +82,7 @@ def test_a_request_is_understood(ask: Ask) -> None:
     }
     reply = ask("/s/describe/v1/messages", body).json()
     assert json.loads(reply["content"][0]["text"]) == {
-        "system": "base\n\nrules",
+        "system": "base\n\nTask: reflect\n\nrules",
         "turns": [["user", "a"], ["assistant", ""], ["tool", "output"], ["user", "go on"]],
         "tools": ["Bash"],
         "max_tokens": 700,

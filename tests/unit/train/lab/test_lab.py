@@ -7,6 +7,7 @@ from skillopt.kernel.events import (
     RunEnded,
     StepEnded,
 )
+from skillopt.phases.gate import GateSettings
 from skillopt.testing.conversation import BrainReply
 from skillopt.testing.faults import FaultKind, FaultPlan
 from tests.simulation.house import Lived, house, live
@@ -38,3 +39,10 @@ def test_a_target_that_answers_nothing_on_val_ends_the_run(kind: FaultKind) -> N
     assert isinstance(silent.error, UnavailableError)
     assert "8 val tasks" in silent.error.message
     assert silent.optimizer.calls == 0
+
+
+def test_so_does_one_whose_silence_on_val_is_only_met_at_the_end() -> None:
+    gate = GateSettings(deterministic=True)
+    silent = live(house(train_size=6, epochs=1).but(target_faults=FaultPlan.always(FaultKind.CONTEXT), gate=gate))
+    assert isinstance(silent.error, UnavailableError)
+    assert "val tasks has a score (ContextTooLongError)" in silent.error.message
