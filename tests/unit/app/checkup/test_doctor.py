@@ -9,6 +9,7 @@ import pytest
 
 from skillopt.app.checkup.doctor import examine
 from skillopt.app.checkup.finding import Finding
+from skillopt.app.programs.adapters import ADAPTERS
 from skillopt.testing.server.embedded import ThreadedServer, serve_in_thread
 from tests.unit.app.projects import over_http, settings, write_project
 
@@ -28,7 +29,9 @@ def examined(config: Path | None, *, call: bool = False) -> dict[str, Finding]:
 
 def test_without_a_config_only_the_machine_is_looked_at() -> None:
     found = examined(None)
-    assert list(found) == ["python", "sandbox", "config"]
+    agents = [f"agents.{name}" for name in ADAPTERS]
+    assert list(found) == ["python", "sandbox", *agents, "config"]
+    assert "to install it: npm install" in found["agents.codex"].says
     assert found["python"].ok is True
     assert found["config"].ok is None
 
@@ -58,7 +61,9 @@ def test_a_refused_key_is_found_for_its_role(server: ThreadedServer, tmp_path: P
 
 def test_a_config_that_cannot_be_used_is_the_last_thing_looked_at(tmp_path: Path) -> None:
     found = examined(write_project(tmp_path, settings(train={"epohcs": 3})), call=True)
-    assert list(found) == ["python", "sandbox", "config"]
+    agents = [f"agents.{name}" for name in ADAPTERS]
+    assert list(found) == ["python", "sandbox", *agents, "config"]
+    assert "to install it: npm install" in found["agents.codex"].says
     assert found["config"].ok is False
     assert "Did you mean 'epochs'?" in found["config"].says
 
