@@ -1,6 +1,7 @@
 """Bar 14: answers a second that the journal makes durable, and its share of the wall at an everyday pace.
 
-The share counts the CPU of all threads beyond that of pacing alone, and the time a whole run stands still for it.
+The share counts the CPU of all threads beyond that of pacing alone, and the time a whole run stands still for it. It is
+the median of rounds that each pace alone and then with a journal, because other programs make either dearer.
 """
 
 from __future__ import annotations
@@ -81,8 +82,8 @@ def measure() -> Claim:
     """Measure durable answers a second with either way of syncing, then the share at an everyday pace."""
     at_end = [_rate(None) for _ in range(_ROUNDS)]
     often = [_rate(_SYNC_EVERY) for _ in range(_ROUNDS)]
-    with folder() as path:
-        paced = asyncio.run(_paced(path))
+    paced = [_pace() for _ in range(_ROUNDS)]
+    share = statistics.median(each.share for each in paced)
     return Claim(
         name="journal",
         bar=14,
@@ -90,13 +91,14 @@ def measure() -> Claim:
         parts=(
             Part("synced_at_end", statistics.median(at_end), ">=", _MUST_PER_SECOND),
             Part(f"synced_every_{_SYNC_EVERY}", statistics.median(often), ">=", _MUST_PER_SECOND),
-            Part(f"share_at_{_PACE}_calls_a_second", paced.share, "<", _MUST_SHARE),
+            Part(f"share_at_{_PACE}_calls_a_second", share, "<", _MUST_SHARE),
         ),
         detail={
             "answers": _ANSWERS,
             "concurrency": _CONCURRENCY,
             "synced_at_end": rounded(at_end),
             "synced_every": rounded(often),
+            "shares": rounded(each.share for each in paced),
             "paced": paced,
         },
     )
@@ -107,6 +109,11 @@ def _rate(sync_every: int | None) -> float:
         meter = Meter()
         asyncio.run(_fill(path, sync_every))
         return _ANSWERS / meter.read().wall
+
+
+def _pace() -> _Paced:
+    with folder() as path:
+        return asyncio.run(_paced(path))
 
 
 async def _fill(path: Path, sync_every: int | None) -> None:

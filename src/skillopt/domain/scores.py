@@ -7,6 +7,7 @@ import enum
 import math
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -108,12 +109,12 @@ class TypeScores(NamedTuple):
     board: Scoreboard
 
 
-class Scoreboard(msgspec.Struct, frozen=True):
+class Scoreboard(msgspec.Struct, frozen=True, dict=True):
     """Many scored trials. Means are over measured rows; failed rows are counted and otherwise left out."""
 
     rows: tuple[Scored, ...]
 
-    @property
+    @cached_property
     def scores(self) -> tuple[Score, ...]:
         """The scores that were measured."""
         return tuple(row.score for row in self.rows if row.score is not None)
@@ -166,13 +167,13 @@ class Scoreboard(msgspec.Struct, frozen=True):
         mean = self.value(metric)
         if mean is None:
             return None
+        values = [metric.of(score) for score in self.scores]
+        if len(values) == len(self.measured_tasks) and all(value in {0.0, 1.0} for value in values):
+            return wilson(mean, len(values))
         by_task: dict[str, list[float]] = defaultdict(list)
         for row in self.rows:
             if row.score is not None:
                 by_task[row.task_id].append(metric.of(row.score))
-        values = [value for trials in by_task.values() for value in trials]
-        if len(values) == len(by_task) and all(value in {0.0, 1.0} for value in values):
-            return wilson(mean, len(by_task))
         spread = _standard_error(mean, list(by_task.values()), len(values))
         if spread is None or spread < _NO_SPREAD:
             return wilson(mean, len(by_task))

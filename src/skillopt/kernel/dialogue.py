@@ -13,8 +13,8 @@ import msgspec
 from skillopt.domain.chat import Message, without_halves
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.texts import with_texts
-from skillopt.kernel.run import Outcome, Run
-from skillopt.kernel.work import Ask, Asker
+from skillopt.kernel.run import Run
+from skillopt.kernel.work import Ask, Asker, Outcome
 
 Contract = TypeVar("Contract", bound=msgspec.Struct)
 Messages = tuple[Message, ...]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from skillopt.domain.chat import Reply
-from skillopt.domain.errors import InternalError, StoreError
+from skillopt.domain.errors import InternalError
 from skillopt.domain.rollouts import Failure
 from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.events import Event, PhaseBegan, PhaseEnded, Signal, UnitSettled
@@ -22,10 +22,10 @@ from skillopt.kernel.payment.flights import Flights
 from skillopt.kernel.payment.outage import refuse_outage
 from skillopt.kernel.payment.payments import Payments
 from skillopt.kernel.payment.pool import Halt, work_through
-from skillopt.kernel.work import Work
+from skillopt.kernel.payment.reading import Reading, See
+from skillopt.kernel.work import Outcome, Work
 
-Outcome = Reply | Failure
-_CHUNK = 500
+_CHUNK = 200  # the first must not keep the others waiting long for what makes up its keys
 
 
 class Run:
@@ -91,22 +91,28 @@ class Run:
         finally:
             self._span = outer
 
-    async def do(self, phase: str, verb: str, works: Sequence[Work]) -> tuple[Outcome, ...]:
-        """Return the outcome of each work, in order: from the journal where it has it, else by asking and paying."""
+    async def do(self, phase: str, verb: str, works: Sequence[Work], see: See | None = None) -> tuple[Outcome, ...]:
+        """Return the outcome of each work, in order: from the journal where it has it, else by asking and paying.
+
+        `see` is shown some outcomes with their places, in order, while others are under way; it may think ahead.
+        """
         path = self._span + phase
         if path in self._paths:
             raise InternalError(f"Phase {path!r} was asked for twice in one run.")
         self._paths.add(path)
         self.emit(PhaseBegan(path=path, verb=verb, units=len(works)))
+        reading = Reading(self._journal, self._flights, run=self.name, path=path, see=see)
         record = self._journal.phase(self._handle, path)
-        if record is None:
-            await self._early.raise_the_curtain()
-            record, keys = await self._finish(path, works)
-        else:
-            keys = [work.key for work in works]
-        self._early.forget()
-        # nobody sees an answer that is not durable, but they may be read back while the disk is busy
-        _, outcomes = await asyncio.gather(self._journal.sync(), self._outcomes(record, keys))
+        try:
+            if record is None:
+                await self._early.raise_the_curtain()
+                record, keys = await self._finish(path, works, reading)
+            else:
+                keys = [work.key for work in works]
+            self._early.forget()
+            outcomes = await reading.rest(record.outcomes, keys)
+        finally:
+            await reading.stop()
         role = works[0].role if works else ""
         self.emit(self._ended(record, keys, outcomes, verb=verb, role=role))
         return outcomes
@@ -132,7 +138,7 @@ class Run:
         await self._early.close()
         await self._journal.sync()
 
-    async def _finish(self, path: str, works: Sequence[Work]) -> tuple[PhaseRecord, list[Key]]:
+    async def _finish(self, path: str, works: Sequence[Work], reading: Reading) -> tuple[PhaseRecord, list[Key]]:
         """Get an outcome for every work of a phase.
 
         The keys are returned too: a work may be made each time it is looked at, and its key is what takes time.
@@ -144,6 +150,7 @@ class Run:
         async def settle(unit: tuple[int, Work]) -> None:
             index, work = unit
             outcomes[index] = await self._settle(path, (phase, index), work)
+            reading.landed(outcomes, keys)
 
         width = min(len(works), self._payments.slots(works[0].account).ceiling) if works else 0
         try:
@@ -192,23 +199,6 @@ class Run:
         cause = outcome.kind if isinstance(outcome, Failure) else ""
         self.signal(UnitSettled(path, answered=not cause, replayed=False, cause=cause))
         return outcome
-
-    async def _outcomes(self, record: PhaseRecord, keys: Sequence[Key]) -> tuple[Outcome, ...]:
-        """Read the phase back from the journal: what the loop sees, live and replayed, is what the journal holds."""
-        if len(record.outcomes) != len(keys):
-            raise _diverged(self.name, record.path)
-        stored = self._journal.fetch([outcome for outcome in record.outcomes if isinstance(outcome, Ref)])
-        outcomes: list[Outcome] = []
-        for outcome, key in zip(record.outcomes, keys, strict=True):
-            if isinstance(outcome, Failure):
-                outcomes.append(outcome)
-                continue
-            found = stored[outcome]
-            if found.key != key:
-                raise _diverged(self.name, record.path)
-            self._flights.remember(key, outcome)
-            outcomes.append(found.answer)
-        return tuple(outcomes)
 
     def _ended(
         self, record: PhaseRecord, keys: Sequence[Key], outcomes: tuple[Outcome, ...], *, verb: str, role: str
@@ -259,7 +249,7 @@ class Rehearsal(Run):
     def rehearse(self, scene: Callable[[Run], Coroutine[object, object, object]]) -> None:
         """Go no further."""
 
-    async def do(self, phase: str, verb: str, works: Sequence[Work]) -> tuple[Outcome, ...]:
+    async def do(self, phase: str, verb: str, works: Sequence[Work], see: See | None = None) -> tuple[Outcome, ...]:
         """Return the outcome of each work, in order, with slots like real work."""
         keys = [work.key for work in works]
         settled: list[Ref | Failure] = []
@@ -273,8 +263,8 @@ class Rehearsal(Run):
                 settled.append(outcome)
         record = PhaseRecord(path=f"{self._span}{phase} ({verb})", outcomes=tuple(settled))
         refuse_outage(record.path, record.outcomes)
-        _, outcomes = await asyncio.gather(self._journal.sync(), self._outcomes(record, keys))
-        return outcomes
+        reading = Reading(self._journal, self._flights, run=self.name, path=record.path, see=see)
+        return await reading.rest(record.outcomes, keys)
 
     async def _once(self, work: Work, found: Mapping[Key, Stored]) -> Ref | Failure:
         answer = self._flights.answer(work.key)
@@ -284,10 +274,3 @@ class Rehearsal(Run):
             self._payments.hurry(work)
             answer = await self._flights.shared(work.key)
         return await self._early.ask(work, "now") if answer is None else answer
-
-
-def _diverged(run: str, path: str) -> StoreError:
-    return StoreError(
-        f"Run {run!r} cannot go on: its journal holds other questions for phase {path!r} than this version asks.",
-        hint="It was made by another version of skillopt; start again with --fresh.",
-    )

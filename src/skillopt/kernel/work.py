@@ -11,6 +11,7 @@ import msgspec
 
 from skillopt.domain.agency.transcripts import LeftFile
 from skillopt.domain.chat import ChatRequest, Message, Reply, in_key
+from skillopt.domain.rollouts import Failure
 from skillopt.domain.tasks import Task
 from skillopt.domain.usage import Usage
 from skillopt.kernel.journal import Key
@@ -30,6 +31,7 @@ Stage = Literal[
     "judge",
 ]
 STAGES: tuple[Stage, ...] = get_args(Stage)
+Outcome = Reply | Failure
 
 _encoder = msgspec.msgpack.Encoder(enc_hook=in_key)
 

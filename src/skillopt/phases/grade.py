@@ -4,12 +4,13 @@ Owns that distinction; refuses to know how an environment grades and what a judg
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
 
 from skillopt.domain.chat import Message
-from skillopt.domain.errors import InternalError, TaskError
+from skillopt.domain.errors import InternalError, SkilloptError, TaskError
 from skillopt.domain.judging import Agreement, Unassessed, Unexamined, Unjudged, read_score
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.scores import Metric, MetricName, Score, Scoreboard, Scored
@@ -50,9 +51,21 @@ class Grades(msgspec.Struct, frozen=True, kw_only=True):
     agreement: Agreement | None = None
 
 
-async def grade(run: Run, phase: str, grading: Grading, tasks: Sequence[Task], rollouts: Sequence[Rollout]) -> Grades:
-    """Return the scores of these rollouts of `phase`, in order; a phase of its own only where somebody is asked."""
-    ruled = [_ruled(grading, task, rollout) for task, rollout in zip(tasks, rollouts, strict=True)]
+async def grade(
+    run: Run,
+    phase: str,
+    grading: Grading,
+    tasks: Sequence[Task],
+    rollouts: Sequence[Rollout],
+    rulings: Rulings | None = None,
+) -> Grades:
+    """Return the scores of these rollouts of `phase`, in order; a phase of its own only where somebody is asked.
+
+    `rulings` has seen some of these rollouts already.
+    """
+    rulings = Rulings(grading) if rulings is None else rulings
+    pairs = zip(tasks, rollouts, strict=True)
+    ruled = [rulings.of(place, task, rollout) for place, (task, rollout) in enumerate(pairs)]
     examined = await _examined(run, judging(phase), grading.judge.asker, tasks, rollouts, ruled)
     known = await _assessed(run, f"{phase}/command", grading, tasks, examined)
     left = [(place, each) for place, each in enumerate(known) if isinstance(each, Unjudged)]
@@ -77,6 +90,24 @@ class _Cause(NamedTuple):
 
 _Known = Score | Unjudged | _Cause
 _Ruled = _Known | Unassessed | Unexamined
+
+
+class Rulings:
+    """What the rules say of the answers of one phase; there is time to look at some while others are under way."""
+
+    def __init__(self, grading: Grading) -> None:
+        self._grading = grading
+        self._known: dict[int, _Ruled] = {}
+
+    def see(self, place: int, task: Task, rollout: Rollout) -> None:
+        """Think ahead of the answer at this place; an error that ends the run waits until all are answered."""
+        with suppress(SkilloptError):
+            self._known[place] = self.of(place, task, rollout)
+
+    def of(self, place: int, task: Task, rollout: Rollout) -> _Ruled:
+        """Return what the rules say of the answer at this place."""
+        known = self._known.get(place)
+        return _ruled(self._grading, task, rollout) if known is None else known
 
 
 def _board(tasks: Sequence[Task], rollouts: Sequence[Rollout], known: Sequence[_Known]) -> Scoreboard:

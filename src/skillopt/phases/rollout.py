@@ -3,7 +3,7 @@ Owns the works of a rollout and the split into answered and failed; refuses to k
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import overload
 
 from skillopt.domain.agency.conduct import conduct_of
@@ -12,8 +12,10 @@ from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import Task
 from skillopt.kernel.events import AgentsWorked, WorkFact
 from skillopt.kernel.run import Run
-from skillopt.kernel.work import Work
+from skillopt.kernel.work import Outcome, Work
 from skillopt.phases.attempts import Attempts
+
+See = Callable[[int, Task, Rollout], None]
 
 
 class Rollouts(Sequence[Work]):
@@ -56,18 +58,29 @@ class Rollouts(Sequence[Work]):
 
 
 async def rollout(
-    run: Run, phase: str, works: Sequence[Work], whose: Iterable[tuple[Task, int]]
+    run: Run, phase: str, works: Sequence[Work], whose: Sequence[tuple[Task, int]], see: See | None = None
 ) -> tuple[Rollout, ...]:
-    """Return what became of each work, in order; `whose` says which task and which trial each is."""
-    outcomes = await run.do(phase, "rollout", works)
-    return tuple(
-        Failed(task_id=task.id, trial=trial, failure=outcome)
-        if isinstance(outcome, Failure)
-        else Answered(
+    """Return what became of each work, in order; `whose` says which task and which trial each is.
+
+    `see` is shown some of it, with its place and task, while the rest is under way.
+    """
+
+    def became(place: int, outcome: Outcome) -> Rollout:
+        """Say what became of one work."""
+        task, trial = whose[place]
+        if isinstance(outcome, Failure):
+            return Failed(task_id=task.id, trial=trial, failure=outcome)
+        return Answered(
             task_id=task.id, trial=trial, text=outcome.text, finish=outcome.finish, transcript=outcome.transcript
         )
-        for (task, trial), outcome in zip(whose, outcomes, strict=True)
-    )
+
+    def show(place: int, outcome: Outcome) -> None:
+        """Show what was read early."""
+        if see is not None:
+            see(place, whose[place][0], became(place, outcome))
+
+    outcomes = await run.do(phase, "rollout", works, show)
+    return tuple(became(place, outcome) for place, outcome in enumerate(outcomes))
 
 
 def agents_worked(phase: str, rollouts: Sequence[Rollout], *, each: bool) -> AgentsWorked | None:

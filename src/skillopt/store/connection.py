@@ -66,14 +66,6 @@ def open_to_read(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def open_beside(path: Path) -> sqlite3.Connection:
-    """Open the database for single inserts beside its writer: they survive a kill, never wait and never tidy up."""
-    connection = sqlite3.connect(path, isolation_level=None, timeout=0, check_same_thread=False)
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA wal_autocheckpoint = 0")
-    return connection
-
-
 @contextmanager
 def worded(path: Path, doing: str) -> Iterator[None]:
     """Turn what SQLite and the system complain about into a StoreError that says what to do."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -16,8 +17,11 @@ from skillopt.domain.rollouts import Failure
 from skillopt.kernel.events import Event
 from skillopt.kernel.journal import Intent, PhaseRecord, Ref, Result, checked_name
 from skillopt.store import codec
-from skillopt.store.blobs import Blobs, blobs_of
+from skillopt.store.beside.blobs import Blobs, blobs_of
+from skillopt.store.beside.intents import read_notes
+from skillopt.store.beside.lock import locks_of
 from skillopt.store.connection import open_to_read, open_to_write, worded
+from skillopt.store.runs import unwritten
 
 Outcomes = tuple[tuple[int, int] | Failure, ...]
 
@@ -101,6 +105,7 @@ class _Exporter:
         self._blobs = blobs_of(journal)
         self._connection = open_to_read(journal)
         self._name = run
+        self._locks = locks_of(journal)
 
     def close(self) -> None:
         """Let go of the database."""
@@ -108,11 +113,13 @@ class _Exporter:
 
     def lines(self) -> Iterator[Line]:
         """Yield everything about the run but the end."""
-        self._connection.execute("BEGIN")
         runs = {name: (number, plan) for number, name, plan in self._select("runs", "name IS NOT NULL")}
         if self._name not in runs:
             raise unknown_name("run", self._name, runs)
         number, plan = runs[self._name]
+        # before the database is read: what is committed in between is found there
+        noted = read_notes(self._locks, self._name)
+        self._connection.execute("BEGIN")
         yield _Run(number=number, name=self._name, plan=plan)
         for _, session, first, started, seen, commits, status, reason in self._select(
             "sessions", "run = ? ORDER BY number", number
@@ -126,7 +133,8 @@ class _Exporter:
                 status=status,
                 reason=reason,
             )
-        for row in self._select("intents", "ref BETWEEN ? AND ? ORDER BY ref", *codec.span(number)):
+        committed = self._select("intents", "ref BETWEEN ? AND ? ORDER BY ref", *codec.span(number))
+        for row in chain(committed, unwritten(self._connection, noted, number)):
             intent, at = codec.read_intent(row)
             yield _Intent(at=at, intent=intent)
         phases = [

@@ -4,15 +4,17 @@ Owns one read-only connection; refuses to change anything."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from skillopt.domain.errors import unknown_name
 from skillopt.kernel.events import Event
 from skillopt.kernel.journal import Key, PhaseRecord, Ref, RunRow, Spent, Stored
 from skillopt.store import codec
-from skillopt.store.blobs import blobs_of
+from skillopt.store.beside.blobs import blobs_of
+from skillopt.store.beside.intents import read_notes
+from skillopt.store.beside.lock import is_held, locks_of
 from skillopt.store.connection import open_to_read, worded
-from skillopt.store.lock import is_held, locks_of
 from skillopt.store.runs import RUN_LIST, seconds_a_call, spent
 
 _LOOKUPS = 500
@@ -85,8 +87,12 @@ class SqliteReader:
     def spent(self, run: str) -> Spent:
         """Return what a run has sent; while a process holds it, its latest requests are under way and not lost."""
         with worded(self._path, f"add up run {run!r}"):
-            held = is_held(locks_of(self._path), run)
-            return spent(self._connection, self._blobs, self._number(run), held=held)
+            number = self._number(run)
+            locks = locks_of(self._path)
+            # before the database is read: what is committed in between is found there
+            noted = read_notes(locks, run)
+            with self._at_one_time():
+                return spent(self._connection, self._blobs, number, held=is_held(locks, run), noted=noted)
 
     def seconds_a_call(self, run: str) -> dict[str, float]:
         """Return how long a run waited for an answer on average, by role."""
@@ -112,6 +118,15 @@ class SqliteReader:
         if run not in names:
             raise unknown_name("run", run, (name for name in names if name is not None))
         return names[run]
+
+    @contextmanager
+    def _at_one_time(self) -> Iterator[None]:
+        """See the database as it was at the first look, whatever is committed meanwhile."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("COMMIT")
 
     def _look_up(self, statement: str, wanted: Sequence[int] | Sequence[bytes]) -> Iterator[Stored]:
         with worded(self._path, "look up answers"):

@@ -11,7 +11,8 @@ import msgspec
 from skillopt.domain.errors import unknown_name
 from skillopt.kernel.journal import RUNNING, Ref, RunHandle, Spent, another_plan
 from skillopt.store import codec
-from skillopt.store.blobs import Blobs
+from skillopt.store.beside.blobs import Blobs
+from skillopt.store.beside.intents import Noted
 
 _DIGESTS = " UNION ".join(f"SELECT digest FROM {table} WHERE digest IS NOT NULL" for table in codec.BODIED)
 RUN_LIST = """
@@ -59,15 +60,14 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     events: dict[int, bytes]
 
 
-def open_run(connection: sqlite3.Connection, name: str, plan: bytes, now: float) -> Opened:
-    """Find or create a run and begin a session; another plan under its name is a UsageError."""
+def open_run(connection: sqlite3.Connection, name: str, plan: bytes, now: float, noted: Noted = Noted()) -> Opened:
+    """Find or create a run and begin a session, with what the last one had noted; another plan is a UsageError."""
     connection.execute("INSERT OR IGNORE INTO runs (name, plan) VALUES (?, ?)", (name, plan))
     number, old_plan = connection.execute("SELECT number, plan FROM runs WHERE name = ?", (name,)).fetchone()
     if old_plan != plan:
         raise another_plan(name)
-    (last,) = connection.execute(
-        "SELECT max(ref) FROM intents WHERE ref BETWEEN ? AND ?", codec.span(number)
-    ).fetchone()
+    connection.executemany(codec.insert("intents", 1), unwritten(connection, noted, number))
+    last = _last_intent(connection, number)
     next_attempt = 1 if last is None else codec.unpack(last).attempt + 1
     (before,) = connection.execute("SELECT count(*) FROM sessions WHERE run = ?", (number,)).fetchone()
     connection.execute(codec.insert("sessions", 1), (number, before + 1, next_attempt, now, now, 0, RUNNING, ""))
@@ -78,8 +78,26 @@ def open_run(connection: sqlite3.Connection, name: str, plan: bytes, now: float)
     )
 
 
-def spent(connection: sqlite3.Connection, blobs: Blobs, run: int, *, held: bool) -> Spent:
-    """Return what a run has sent, by the rows that this connection sees."""
+def unwritten(connection: sqlite3.Connection, noted: Noted, run: int) -> list[codec.Columns]:
+    """Return the intents that were noted and not committed; they are committed in the order of their attempts."""
+    session = noted.session
+    if session is None or session.run != run:
+        return []
+    (known,) = connection.execute(
+        "SELECT count(*) FROM sessions WHERE run = ? AND number = ? AND started = ?", msgspec.structs.astuple(session)
+    ).fetchone()
+    last = _last_intent(connection, run)
+    return [row for row in noted.rows if known and (last is None or row[0] > last)]
+
+
+def _last_intent(connection: sqlite3.Connection, run: int) -> int | None:
+    last: int | None
+    (last,) = connection.execute("SELECT max(ref) FROM intents WHERE ref BETWEEN ? AND ?", codec.span(run)).fetchone()
+    return last
+
+
+def spent(connection: sqlite3.Connection, blobs: Blobs, run: int, *, held: bool, noted: Noted = Noted()) -> Spent:
+    """Return what a run has sent, by the rows that this connection sees and what is noted beside them."""
     low, high = codec.span(run)
     first_attempt, status = connection.execute(
         "SELECT first_attempt, status FROM sessions WHERE run = ? ORDER BY number DESC LIMIT 1", (run,)
@@ -94,7 +112,14 @@ def spent(connection: sqlite3.Connection, blobs: Blobs, run: int, *, held: bool)
     under_way = codec.pack(run, first_attempt) if held and status == RUNNING else high + 1
     accounts = connection.execute(_ACCOUNTS, {"under_way": under_way, "low": low, "high": high}).fetchall()
     unused = connection.execute(_UNUSED, {"low": low, "high": high, "used": used.decode()}).fetchall()
-    return codec.spent(accounts + unused, seconds)
+    ahead = [_account(row, under_way) for row in unwritten(connection, noted, run)]
+    return codec.spent(accounts + unused + ahead, seconds)
+
+
+def _account(intent: codec.Columns, under_way: int) -> codec.Columns:
+    """Return the account of one intent without result, as the query has them."""
+    ref, _, _, speculative, *worst, _ = intent
+    return ("lost" if ref < under_way else "under way", speculative, 1, *worst)
 
 
 def seconds_a_call(connection: sqlite3.Connection, run: int) -> dict[str, float]:

@@ -35,11 +35,12 @@ from skillopt.kernel.journal import (
 )
 from skillopt.kernel.ports import Clock
 from skillopt.store import codec, runs
-from skillopt.store.blobs import blobs_of
+from skillopt.store.beside.blobs import blobs_of
+from skillopt.store.beside.intents import IntentNotes, Session, notes_path, read_notes
+from skillopt.store.beside.lock import RunLock, locks_of
 from skillopt.store.connection import open_to_write, worded
-from skillopt.store.lock import RunLock, locks_of
 from skillopt.store.reader import SqliteReader
-from skillopt.store.transactions import Shortcut, Transactions
+from skillopt.store.transactions import Transactions
 from skillopt.store.writer import Record, Writer
 
 _GROUP_LIMIT = 2048
@@ -50,6 +51,7 @@ class _Open(msgspec.Struct, kw_only=True):
 
     handle: RunHandle
     lock: RunLock
+    notes: IntentNotes | None
     newest: int
     in_flight: set[int]
     events: dict[int, bytes]
@@ -82,7 +84,7 @@ class SqliteJournal:
     """The journal of a workspace, in the file at `path`; blobs and locks are folders beside it.
 
     `after_append` and `group_limit` are the writer's: they make a durable point of each record for tests that kill, and
-    with them every record takes its turn there. Otherwise intents take the shortcut.
+    with them every record takes its turn there. Otherwise nobody waits for an intent to get there: it is noted first.
     `connect` opens the database in the writer's thread.
     """
 
@@ -108,25 +110,31 @@ class SqliteJournal:
             group_limit=group_limit,
         )
         self._reader = SqliteReader(path)
-        with worded(path, "be opened"):
-            self._shortcut = Shortcut(path) if after_append is None and group_limit > 1 else None
+        self._notes_first = after_append is None and group_limit > 1
 
     def open_run(self, name: str, plan: bytes) -> RunHandle:
         """Open or create a run, and begin a session of it."""
         self._usable()
         now = self._clock.wall()
+        locks = locks_of(self._path)
         with worded(self._path, f"lock run {name!r}"):
-            lock = RunLock.acquire(locks_of(self._path), checked_name(name), started=now)
+            lock = RunLock.acquire(locks, checked_name(name), started=now)
         try:
-            opened = self._writer.call(
-                now, lambda connection: runs.open_run(connection, name, plan, now), lambda value: value.handle
-            )
+            with worded(self._path, f"open run {name!r}"):
+                noted = read_notes(locks, name)
+                opened = self._writer.call(
+                    now, lambda connection: runs.open_run(connection, name, plan, now, noted), lambda each: each.handle
+                )
+                handle = opened.handle
+                # these take the place of what the last session noted: the database has it by now
+                session = Session(handle.number, handle.session, now)
+                notes = IntentNotes(notes_path(locks, name), session) if self._notes_first else None
         except BaseException:
             lock.release()
             raise
-        handle = opened.handle
+        newest = handle.next_attempt - 1
         self._open[handle.number] = _Open(
-            handle=handle, lock=lock, newest=handle.next_attempt - 1, in_flight=set(), events=opened.events
+            handle=handle, lock=lock, notes=notes, newest=newest, in_flight=set(), events=opened.events
         )
         return handle
 
@@ -155,6 +163,7 @@ class SqliteJournal:
                 locks.callback(RunLock.acquire(locks_of(self._path), row.name, started=now).release)
             for digest in self._writer.call(now, lambda connection: runs.remove_run(connection, blobs, name)):
                 blobs.remove(digest)
+            notes_path(locks_of(self._path), name).unlink(missing_ok=True)
 
     def find(self, keys: Sequence[Key]) -> dict[Key, Stored]:
         """Return the first answer for each key that has one."""
@@ -183,9 +192,10 @@ class SqliteJournal:
         row = codec.intent_row(run.number, intent, now)
         opened.newest = intent.attempt
         opened.in_flight.add(intent.attempt)
-        if self._shortcut is None or not self._shortcut.took(row):
-            waiter = asyncio.get_running_loop().create_future()
-            self._writer.put(Record("intents", codec.Encoded(row), now, waiter))
+        noted = opened.notes is not None and opened.notes.took(row)
+        waiter = None if noted else asyncio.get_running_loop().create_future()
+        self._writer.put(Record("intents", codec.Encoded(row), now, waiter))
+        if waiter is not None:
             await waiter
 
     def settle(self, run: RunHandle, result: Result) -> None:
@@ -249,7 +259,7 @@ class SqliteJournal:
             runs.touch(connection, run.number, run.session, now)
             return runs.spent(connection, blobs, run.number, held=True)
 
-        return self._writer.call(now, add_up)
+        return self._writer.call(now, add_up, durable=False)  # a look: what it saw is synced when it matters
 
     async def sync(self) -> None:
         """Return when everything recorded so far is on disk."""
@@ -263,12 +273,14 @@ class SqliteJournal:
         self._closed = True
         now = self._clock.wall()
         self._reader.close()
-        if self._shortcut is not None:
-            self._shortcut.close()
+        unwritten = True
         try:
             await self._writer.stop(now)
+            unwritten = False
         finally:
             for opened in self._open.values():
+                if opened.notes is not None:
+                    opened.notes.close(needed=unwritten)
                 opened.lock.release()
             self._open.clear()
 

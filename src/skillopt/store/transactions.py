@@ -1,5 +1,5 @@
-"""What one transaction does: the rows of a group with as few statements as there can be, one call, or one intent.
-Owns the write connections, how hard a commit is, and the signs of life of sessions; refuses to know threads."""
+"""What one transaction does: the rows of a group with as few statements as there can be, or one call.
+Owns the write connection, how hard a commit is, and the signs of life of sessions; refuses to know threads."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import chain
-from pathlib import Path
 from typing import TypeVar
 
 from skillopt.kernel.journal import RunHandle
 from skillopt.store import codec
-from skillopt.store.connection import open_beside
 from skillopt.store.runs import touch
 
 T = TypeVar("T")
@@ -47,16 +45,16 @@ class Transactions:
         self._insert(tables)
         self._commit(at, durable=durable)
 
-    def call(self, at: float, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Do some work and commit it durably; what it raises undoes it."""
-        self._begin(durable=True)
+    def call(self, at: float, work: Callable[[sqlite3.Connection], T], *, durable: bool = True) -> T:
+        """Do some work and commit it, durably unless nothing depends on that; what it raises undoes it."""
+        self._begin(durable=durable)
         try:
             value = work(self._connection)
         except BaseException:
             with suppress(sqlite3.Error):
                 self._connection.execute("ROLLBACK")
             raise
-        self._commit(at, durable=True)
+        self._commit(at, durable=durable)
         return value
 
     def tidy(self) -> None:
@@ -100,27 +98,3 @@ class Transactions:
                     values = tuple(chain.from_iterable(rows[start : start + size]))
                     self._connection.execute(self._inserts[table, size], values)
                     start += size
-
-
-class Shortcut:
-    """Commits an intent at once when nobody else is writing.
-
-    Handing it to the writer's thread and being woken costs a request two turns of the event loop, and in each of them
-    it waits for all replies that have just come in.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._connection = open_beside(path)
-        self._insert = codec.insert("intents", 1)
-
-    def took(self, row: codec.Row) -> bool:
-        """Commit this intent and say so; False means that nothing was written and the writer has to do it."""
-        try:
-            self._connection.execute(self._insert, row)
-        except sqlite3.Error:
-            return False  # busy, or broken: the writer waits for the one and puts the other into words
-        return True
-
-    def close(self) -> None:
-        """Let go of the database."""
-        self._connection.close()

@@ -4,10 +4,9 @@ Owns the queue and the promise that nobody waits for a writer that died; refuses
 from __future__ import annotations
 
 import asyncio
-import queue
 import sqlite3
 import threading
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future as ThreadFuture
 from contextlib import suppress
@@ -19,16 +18,14 @@ import msgspec
 from skillopt.domain.errors import SkilloptError, StoreError
 from skillopt.kernel.journal import RunHandle, closed_journal
 from skillopt.store import codec
-from skillopt.store.blobs import blobs_of
+from skillopt.store.bell import Bell
+from skillopt.store.beside.blobs import blobs_of
 from skillopt.store.connection import worded
 from skillopt.store.transactions import Transactions
 
 T = TypeVar("T")
 
 _IDLE_SECONDS = 1.0
-# records that nobody waits for are written together, if so many come so soon: a kill can lose no more than these
-_LINGER_SECONDS = 0.04
-_LINGER_RECORDS = 4
 
 
 class Record(msgspec.Struct, frozen=True):
@@ -53,6 +50,7 @@ class _Call(msgspec.Struct, frozen=True):
     at: float
     work: Callable[[sqlite3.Connection], Any]
     watch: Callable[[Any], RunHandle] | None
+    durable: bool
     done: ThreadFuture[Any]
 
 
@@ -97,8 +95,8 @@ class Writer:
         self._committed = committed
         self._after_append = after_append
         self._group_limit = group_limit
-        self._items: queue.SimpleQueue[_Item] = queue.SimpleQueue()
-        self._next: _Item | None = None
+        self._items: deque[_Item] = deque()
+        self._bell = Bell(group_limit)
         self._group = _Group()
         self._appended = 0
         self._ended: Callable[[], StoreError] | None = None
@@ -113,36 +111,51 @@ class Writer:
             raise self._ended()
 
     def put(self, record: Record) -> None:
-        """Take a record; raises at once when the writer has died."""
+        """Take a record; raises at once when the writer has died.
+
+        An intent that nobody waits for is noted elsewhere, so it is written when something else is.
+        """
         self._enqueue(record)
+        if record.waiter is not None:
+            self._bell.ring()
+        elif record.table != "intents":
+            self._bell.count()
 
     async def sync(self, at: float) -> None:
         """Return when everything put so far is on disk for good. `at` is the time, here and below."""
         waiter = asyncio.get_running_loop().create_future()
         self._enqueue(_Sync(at, waiter))
+        self._bell.ring()
         await waiter
 
     def call(
-        self, at: float, work: Callable[[sqlite3.Connection], T], watch: Callable[[T], RunHandle] | None = None
+        self,
+        at: float,
+        work: Callable[[sqlite3.Connection], T],
+        watch: Callable[[T], RunHandle] | None = None,
+        *,
+        durable: bool = True,
     ) -> T:
-        """Do some work in a durable transaction of its own, after everything put so far, and wait for its value.
+        """Do some work in a transaction of its own, after everything put so far, and wait for its value.
 
         `watch` says which session of that value is alive from now on, as every commit will note.
         """
         done: ThreadFuture[T] = ThreadFuture()
-        self._enqueue(_Call(at, work, watch, done))
+        self._enqueue(_Call(at, work, watch, durable, done))
+        self._bell.ring()
         return done.result()
 
     async def stop(self, at: float) -> None:
         """Write what is left and close the database; raises what the writer died of, if it did."""
         waiter = asyncio.get_running_loop().create_future()
         self._enqueue(_Stop(at, waiter))
+        self._bell.ring()
         await waiter
         self._thread.join()
 
     def _enqueue(self, item: _Item) -> None:
         self.check()
-        self._items.put(item)
+        self._items.append(item)
         if self._ended is not None:
             # it died between the check and the put: nobody else will empty the queue
             _abandon(self._drained(), self._ended)
@@ -168,58 +181,52 @@ class Writer:
                 opened.set_exception(broken)
             if stop is not None:
                 _tell([stop.waiter], None)
-            under_way = [] if self._next is None else [self._next]
             _tell(self._group.waiters, self._ended)
-            _abandon([*under_way, *self._drained()], self._ended)
+            _abandon(self._drained(), self._ended)
 
     def _serve(self, transactions: Transactions) -> _Stop:
-        """Write until told to stop."""
+        """Write until told to stop; a call or a stop counts as waiting until it is done."""
         while True:
-            item = self._wait(transactions)
-            if isinstance(item, _Stop):
-                # until it is done it counts as waiting
-                self._next = item
-                transactions.call(item.at, lambda _: None)
-                self._next = None
-                return item
-            if isinstance(item, _Call):
-                self._answer(transactions, item)
-            else:
-                self._take(item)
-                self._commit(transactions, self._group)
-                self._group = _Group()
+            self._wait(transactions)
+            waiting = len(self._items)
+            while waiting > 0:
+                item = self._items[0]
+                if isinstance(item, _Stop):
+                    transactions.call(item.at, lambda _: None)
+                    self._items.popleft()
+                    return item
+                if isinstance(item, _Call):
+                    self._answer(transactions, item)
+                    waiting -= 1
+                else:
+                    waiting -= self._take()
+                    self._commit(transactions, self._group)
+                    self._group = _Group()
 
-    def _wait(self, transactions: Transactions) -> _Item:
-        """Return the next item; when none comes for a while, tidy up meanwhile."""
-        if self._next is not None:
-            item, self._next = self._next, None
-            return item
-        if transactions.log_grew:
-            with suppress(queue.Empty):
-                return self._items.get(timeout=_IDLE_SECONDS)
+    def _wait(self, transactions: Transactions) -> None:
+        """Return when something should be written; when nothing comes for a while, tidy up meanwhile."""
+        while not self._bell.due(_IDLE_SECONDS if transactions.log_grew else None):
             transactions.tidy()
-        return self._items.get()
 
-    def _take(self, item: _Item) -> None:
-        """Put this item and all that wait behind it into the group, up to the next call."""
-        group, began = self._group, item.at
-        while isinstance(item, Record | _Sync):
+    def _take(self) -> int:
+        """Put all that waits into the group, up to the next call, and say how much it was."""
+        group, taken = self._group, 0
+        while self._items and len(group.records) < self._group_limit:
+            item = self._items[0]
+            if isinstance(item, _Call | _Stop):
+                break
             if isinstance(item, Record):
                 group.records.append(item)
+                if item.table != "intents" and item.waiter is None:
+                    self._bell.take()
             else:
                 group.durable = True
             if item.waiter is not None:
                 group.waiters.append(item.waiter)
             group.at = item.at
-            if len(group.records) >= self._group_limit:
-                return
-            awaited = group.waiters or len(group.records) >= _LINGER_RECORDS
-            linger = 0.0 if awaited else began + _LINGER_SECONDS - item.at
-            try:
-                item = self._items.get(timeout=linger) if linger > 0 else self._items.get_nowait()
-            except queue.Empty:
-                return
-        self._next = item
+            self._items.popleft()
+            taken += 1
+        return taken
 
     def _commit(self, transactions: Transactions, group: _Group) -> None:
         for record in group.records:
@@ -236,24 +243,23 @@ class Writer:
 
     def _answer(self, transactions: Transactions, call: _Call) -> None:
         """Do a call; what it refuses concerns its caller only, and a trouble of the disk ends the writer."""
-        self._next = call
         try:
-            value = transactions.call(call.at, call.work)
+            value = transactions.call(call.at, call.work, durable=call.durable)
         except SkilloptError as error:
-            self._next = None
+            self._items.popleft()
             call.done.set_exception(error)
             return
         if call.watch is not None:
             transactions.watch(call.watch(value))
-        self._next = None
+        self._items.popleft()
         call.done.set_result(value)
 
     def _drained(self) -> list[_Item]:
         """Empty the queue."""
         items: list[_Item] = []
-        with suppress(queue.Empty):
+        with suppress(IndexError):
             while True:
-                items.append(self._items.get_nowait())
+                items.append(self._items.popleft())
         return items
 
 

@@ -51,12 +51,14 @@ class Bench:
         name: str = "run",
         observers: Sequence[Observer] = (),
         scrub: Callable[[str], str] = str,
+        journal: MemoryJournal | None = None,
     ) -> Result:
-        """Do something with a new session of a run."""
+        """Do something with a new session of a run, over a journal of its own or the one given."""
+        given = journal
 
         async def session() -> Result:
             clock = VirtualClock()
-            journal = MemoryJournal(self.shelf, clock=clock)
+            journal = MemoryJournal(self.shelf, clock=clock) if given is None else given
             terms = Terms(
                 journal=journal,
                 handle=journal.open_run(name, b"plan"),

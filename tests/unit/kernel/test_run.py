@@ -19,7 +19,8 @@ from skillopt.kernel.events import AttemptFailed, PhaseEnded, UnitSettled, Warne
 from skillopt.kernel.journal import Intent, Result
 from skillopt.kernel.limits.terms import LimitSettings
 from skillopt.kernel.memory import MemoryJournal
-from skillopt.kernel.run import Outcome, Run
+from skillopt.kernel.run import Run
+from skillopt.kernel.work import Outcome
 from skillopt.testing.clock import VirtualClock
 from skillopt.testing.conversation import BrainReply, Conversation
 from skillopt.testing.faults import FaultKind, FaultPlan

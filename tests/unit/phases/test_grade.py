@@ -3,11 +3,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+import pytest
 
 from skillopt.domain.agency.errands import Errand
 from skillopt.domain.agency.transcripts import LeftFile, Transcript
 from skillopt.domain.chat import Reply
-from skillopt.domain.errors import CrashedError, TaskError
+from skillopt.domain.errors import CrashedError, TaskError, UsageError
 from skillopt.domain.judging import Agreement, Unassessed, Unjudged, written
 from skillopt.domain.rollouts import Answered, Failed, Failure, Rollout
 from skillopt.domain.scores import Score
@@ -19,7 +20,7 @@ from skillopt.environments.dataset import Dataset, DatasetSettings
 from skillopt.kernel.events import PhaseBegan, TaskScore
 from skillopt.kernel.run import Run
 from skillopt.kernel.work import Asker
-from skillopt.phases.grade import Grades, Grading, facts_of, grade, mean_of, means_by_type
+from skillopt.phases.grade import Grades, Grading, Rulings, facts_of, grade, mean_of, means_by_type
 from skillopt.phases.judging.marking import Judge
 from skillopt.phases.judging.settings import JudgeSettings
 from skillopt.testing.scripted import ScriptedChat
@@ -248,3 +249,47 @@ def test_what_an_agent_did_is_graded_and_the_program_is_shown_what_it_left() -> 
     assert second.score == Score(hard=0.0, soft=0.0, feedback="b left nothing")
     assert third.score == yard.grade(TASKS[2], "yes")
     assert shelf.shown == {"done": ("out/a.txt",)}
+
+
+class Counting(Moody):
+    """Counts what it grades, and cannot go on at one answer."""
+
+    graded = 0
+
+    def grade(self, task: Task, reply: str) -> Score | Unjudged | Unassessed:
+        """Score an answer."""
+        self.graded += 1
+        if reply == "!":
+            raise UsageError("The graders are gone.")
+        return super().grade(task, reply)
+
+
+def ruling(environment: Counting) -> Rulings:
+    chat = ScriptedChat("echo", model="judge")
+    judge = Judge(asker=Asker(verb="judge", role="judge", chat=chat, max_tokens=200), settings=JudgeSettings())
+    return Rulings(Grading(environment=environment, judge=judge))
+
+
+def test_what_was_seen_early_is_ruled_on_once_and_all_the_same() -> None:
+    environment = Counting(DatasetSettings(path="tasks"), house().environment.tasks)
+    rulings = ruling(environment)
+    rollouts: list[Rollout] = [
+        Answered(task_id="a", trial=0, text="<answer>yes</answer>"),
+        Answered(task_id="b", trial=0, text="?"),
+        Failed(task_id="c", trial=0, failure=Failure(kind="X", who="provider", message="no")),
+    ]
+    pairs = list(zip(TASKS, rollouts, strict=True))
+    plain = [ruling(environment).of(place, *pair) for place, pair in enumerate(pairs)]
+    before = environment.graded
+    for place, pair in enumerate(pairs):
+        rulings.see(place, *pair)
+    assert [rulings.of(place, *pair) for place, pair in enumerate(pairs)] == plain
+    assert environment.graded - before == 2
+
+
+def test_an_error_that_ends_the_run_waits_until_its_turn() -> None:
+    rulings = ruling(Counting(DatasetSettings(path="tasks"), house().environment.tasks))
+    answer = Answered(task_id="a", trial=0, text="!")
+    rulings.see(0, TASKS[0], answer)
+    with pytest.raises(UsageError, match="The graders are gone"):
+        rulings.of(0, TASKS[0], answer)

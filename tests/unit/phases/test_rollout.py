@@ -48,7 +48,7 @@ def test_each_task_is_answered_or_failed_in_order_whatever_finishes_first() -> N
     made = works(bench, trial=2)
 
     async def work(run: Run) -> tuple[Rollout, ...]:
-        return await rollout(run, "p", made, made.whose())
+        return await rollout(run, "p", made, tuple(made.whose()))
 
     first, second, third = bench.live(work)
     assert first == Answered(task_id=TASKS[0].id, trial=2, text=str(TASKS[0].input))

@@ -13,7 +13,7 @@ from skillopt.kernel.clock import SystemClock
 from skillopt.kernel.events import Warned
 from skillopt.kernel.journal import PhaseRecord, RunHandle
 from skillopt.store import runs
-from skillopt.store.blobs import Blobs
+from skillopt.store.beside.blobs import Blobs
 from skillopt.store.connection import open_to_write
 from skillopt.store.sqlite import SqliteJournal
 from skillopt.testing.journals.stage import PLAN, WORST, reply, send

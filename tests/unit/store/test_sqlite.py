@@ -14,13 +14,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from skillopt.domain.errors import StoreError
+from skillopt.domain.usage import NOTHING
 from skillopt.kernel.clock import SystemClock
 from skillopt.kernel.events import Warned
 from skillopt.kernel.journal import PhaseRecord, Ref
 from skillopt.store.connection import open_to_write
+from skillopt.store.export import export_run, import_run
 from skillopt.store.reader import SqliteReader
 from skillopt.store.sqlite import SqliteJournal
 from skillopt.testing.journals.stage import COST, FAILURE, PLAN, WORST, reply, send
@@ -66,7 +69,19 @@ def victim(arguments: list[str]) -> None:
 
         asyncio.run(tell(SqliteJournal(Path(path), clock=SystemClock(), after_append=die, group_limit=1), []))
         return
+    if kind == "noted":
+        asyncio.run(noted(Path(path), int(more[0])))
     asyncio.run(storm(SqliteJournal(Path(path), clock=SystemClock()), more[0], int(more[1])))
+
+
+async def noted(path: Path, count: int) -> None:
+    """Record intents while somebody else holds the database, so that none gets there, and die."""
+    journal = SqliteJournal(path, clock=SystemClock())
+    mine = journal.open_run("mine", PLAN)
+    sqlite3.connect(path).execute("BEGIN IMMEDIATE")
+    for number in range(count):
+        await send(journal, mine, mine.next_attempt + number, f"noted {number}".encode(), None)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 async def storm(journal: SqliteJournal, name: str, batches: int) -> None:
@@ -139,8 +154,7 @@ def test_a_kill_in_a_storm_loses_only_what_was_in_flight(tmp_path: Path) -> None
         again = journal.open_run("mine", PLAN)
         spent = journal.spent(again)
         assert spent.answered >= told
-        # an intent that waited for the writer may be overtaken by one that took the shortcut: it was never sent
-        assert 0 <= again.next_attempt - 1 - spent.attempts < 16
+        assert spent.attempts == again.next_attempt - 1
         assert spent.answered + spent.lost == spent.attempts
         assert spent.lost <= 16
         keys = [f"mine {attempt}".encode() for attempt in range(1, told + 1)]
@@ -175,44 +189,90 @@ def test_records_are_seen_while_the_disk_is_busy(tmp_path: Path) -> None:
         await journal.sync()
         with closing(sqlite3.connect(path)) as other:
             other.execute("BEGIN IMMEDIATE")
-            later = asyncio.ensure_future(send(journal, mine, 2, b"later", reply("b")))
+            later = await send(journal, mine, 2, b"later", reply("b"))
             journal.append(mine, 0, Warned(message="busy"))
             record = PhaseRecord(path="rollout", outcomes=(ref,))
             journal.close_phase(mine, record)
-            await asyncio.sleep(0)
-            assert not later.done()
+            assert journal.find([b"later"])[b"later"].answer == reply("b")
             assert journal.events("mine") == (Warned(message="busy"),)
             assert journal.phase(mine, "rollout") == record
             with pytest.raises(StoreError, match="recorded phase 'rollout' before"):
                 journal.close_phase(mine, record)
             assert other.execute("SELECT count(*) FROM events").fetchone() == (0,)
             other.execute("ROLLBACK")
-        assert journal.fetch([await later])[Ref(1, 2)].answer == reply("b")
+        assert journal.fetch([later])[Ref(1, 2)].answer == reply("b")
         await journal.close()
 
     run(main())
 
 
-def test_an_intent_is_on_the_disk_when_it_is_acknowledged_whoever_else_writes(tmp_path: Path) -> None:
+def test_an_intent_is_known_to_others_when_it_is_acknowledged_whoever_else_writes(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
-
-    def on_disk() -> int:
-        with closing(sqlite3.connect(path)) as other:
-            return int(other.execute("SELECT count(*) FROM intents").fetchone()[0])
 
     async def main() -> None:
         journal = SqliteJournal(path, clock=SystemClock())
         mine = journal.open_run("mine", PLAN)
-        await send(journal, mine, 1, b"free", reply("a"))
-        assert on_disk() == 1
-        with closing(sqlite3.connect(path)) as other:
+        with closing(sqlite3.connect(path)) as other, SqliteReader(path) as viewer:
             other.execute("BEGIN IMMEDIATE")
-            waiting = asyncio.ensure_future(send(journal, mine, 2, b"busy", reply("b")))
-            await asyncio.sleep(0)
-            assert not waiting.done()
+            await send(journal, mine, 1, b"plain", None)
+            await send(journal, mine, 2, b"early", None, early=True)
+            assert other.execute("SELECT count(*) FROM intents").fetchone() == (0,)
+            spent = viewer.spent("mine")
+            assert (spent.attempts, spent.lost, spent.charged) == (2, 0, NOTHING)
+            assert sum('"line":"intent"' in line for line in export_run(path, "mine")) == 2
             other.execute("ROLLBACK")
-        await waiting
-        assert on_disk() == 2
+            await journal.sync()
+            assert other.execute("SELECT count(*) FROM intents").fetchone() == (2,)
+            assert viewer.spent("mine") == msgspec.structs.replace(spent, seconds=viewer.spent("mine").seconds)
+        await journal.close()
+
+    run(main())
+    assert [each.name for each in (tmp_path / "locks").iterdir()] == ["mine.lock"]
+
+
+def test_what_was_noted_and_not_committed_is_lost_after_a_kill_and_charged_once(tmp_path: Path) -> None:
+    path = tmp_path / "journal.sqlite3"
+    with start(path, "noted", "3") as child:
+        assert child.wait() == -signal.SIGKILL
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT count(*) FROM intents").fetchone() == (0,)
+    with SqliteReader(path) as viewer:
+        spent = viewer.spent("mine")
+        assert (spent.attempts, spent.lost, spent.charged) == (3, 3, WORST + WORST + WORST)
+    exported = list(export_run(path, "mine"))
+    assert import_run(exported, tmp_path / "other" / "journal.sqlite3") == "mine"
+    assert list(export_run(tmp_path / "other" / "journal.sqlite3", "mine")) == exported
+
+    async def go_on(expected: int) -> None:
+        journal = SqliteJournal(path, clock=SystemClock())
+        again = journal.open_run("mine", PLAN)
+        assert again.next_attempt == expected + 1
+        spent = journal.spent(again)
+        assert (spent.attempts, spent.lost) == (expected, expected)
+        await send(journal, again, again.next_attempt, b"more", None)
+        await journal.close()
+
+    run(go_on(3))
+    run(go_on(4))
+    with SqliteReader(path) as viewer:
+        assert (viewer.spent("mine").attempts, viewer.spent("mine").lost) == (5, 5)
+
+
+def test_notes_of_a_removed_run_are_not_those_of_another(tmp_path: Path) -> None:
+    """The next run takes its number and its name, and would take its notes if they did not say whose they are."""
+    path = tmp_path / "journal.sqlite3"
+    with start(path, "noted", "3") as child:
+        assert child.wait() == -signal.SIGKILL
+    left = (tmp_path / "locks" / "mine.intents").read_bytes()
+
+    async def main() -> None:
+        journal = SqliteJournal(path, clock=SystemClock())
+        journal.remove_run("mine")
+        assert not (tmp_path / "locks" / "mine.intents").exists()
+        (tmp_path / "locks" / "mine.intents").write_bytes(left)
+        mine = journal.open_run("mine", PLAN)
+        assert (mine.number, mine.next_attempt) == (1, 1)
+        assert journal.spent(mine).attempts == 0
         await journal.close()
 
     run(main())

@@ -63,7 +63,7 @@ class Comparing:
 
     async def _answers(self, phase: str, skill: Skill, tasks: Sequence[Task]) -> list[Unjudged | None]:
         works = Rollouts(attempts=self._attempts, skill=skill, tasks=tasks)
-        rollouts = await rollout(self._run, phase, works, works.whose())
+        rollouts = await rollout(self._run, phase, works, tuple(works.whose()))
         return [self._open(task, each) for task, each in zip(tasks, rollouts, strict=True)]
 
     def _open(self, task: Task, answer: Rollout) -> Unjudged | None:

@@ -15,7 +15,7 @@ from skillopt.kernel.events import AnswersJudged, BatchGraded, Measured, StepBeg
 from skillopt.kernel.work import Work
 from skillopt.phases.consolidate.pairs import Side
 from skillopt.phases.feedback import Lesson, taught
-from skillopt.phases.grade import Grading, facts_of, grade, judging, mean_of, means_by_type
+from skillopt.phases.grade import Grading, Rulings, facts_of, grade, judging, mean_of, means_by_type
 from skillopt.phases.judging.marking import Judge
 from skillopt.phases.reflect import Graded
 from skillopt.phases.rollout import Rollouts, agents_worked, rollout
@@ -124,11 +124,12 @@ class Measuring:
     async def _answered(
         self, phase: str, works: Sequence[Work], whose: Sequence[tuple[Task, int]]
     ) -> tuple[tuple[Rollout, ...], Scoreboard]:
-        rollouts = await rollout(self._run, phase, works, whose)
+        rulings = Rulings(self._grading)
+        rollouts = await rollout(self._run, phase, works, whose, rulings.see)
         worked = agents_worked(phase, rollouts, each=phase == _TRAINING)
         if worked is not None:
             self._run.emit(worked)
-        grades = await grade(self._run, phase, self._grading, [task for task, _ in whose], rollouts)
+        grades = await grade(self._run, phase, self._grading, [task for task, _ in whose], rollouts, rulings)
         if grades.agreement is not None:
             self._run.emit(AnswersJudged(path=judging(phase), agreement=grades.agreement))
         return rollouts, grades.board

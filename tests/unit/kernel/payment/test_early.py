@@ -16,7 +16,8 @@ from skillopt.domain.errors import (
 )
 from skillopt.kernel.events import PhaseEnded, Warned
 from skillopt.kernel.limits.terms import LimitSettings
-from skillopt.kernel.run import Outcome, Run
+from skillopt.kernel.run import Run
+from skillopt.kernel.work import Outcome
 from skillopt.testing.clock import VirtualClock
 from skillopt.testing.faults import FaultKind, FaultPlan
 from skillopt.testing.scripted import ScriptedChat

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from skillopt.domain.errors import StoreError
-from skillopt.store.lock import RunLock, is_held, lock_path, locks_of
+from skillopt.store.beside.lock import RunLock, is_held, lock_path, locks_of
 
 HOLD = """
 import sys
 from pathlib import Path
-from skillopt.store.lock import RunLock
+from skillopt.store.beside.lock import RunLock
 lock = RunLock.acquire(Path(sys.argv[1]), "mine", started=1_800_000_000.0)
 print("held", flush=True)
 sys.stdin.read()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skillopt.domain.errors import StoreError
-from skillopt.store.blobs import Blobs, blobs_of
+from skillopt.store.beside.blobs import Blobs, blobs_of
 
 BODY = b"a large body " * 5_000
 DIGEST = hashlib.sha256(BODY).digest()
