@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
+import msgspec
 import pytest
 
 from skillopt.agents.claude_code.adapter import ClaudeCode
@@ -118,24 +119,24 @@ def stand(request: pytest.FixtureRequest, server: ThreadedServer, program: str, 
 
 
 def test_a_call_is_in_the_log_and_the_task_is_done_when_all_were_made(stand: Stand) -> None:
-    once = stand(ScriptTurn(sh="lookup harbour"), DONE)
-    assert once.shims == ("lookup",)
-    assert stand.score(once, "Berth 4.") == 0.0
     turns = (ScriptTurn(sh="lookup harbour && tide-2"), ScriptTurn(sh="lookup 'again; rm x'"), DONE)
-    both = stand(*turns)
-    assert both.shims == ("lookup", "tide-2", "lookup")
-    assert stand.score(both, "Berth 4.") == 1.0
+    done = stand(*turns)
+    assert done.shims == ("lookup", "tide-2", "lookup")
+    assert stand.score(done, DONE.text) == 1.0
+    assert stand.score(msgspec.structs.replace(done, shims=("lookup",)), DONE.text) == 0.0
     assert "`lookup`, `tide-2`" in stand.prompts(*turns)
     assert "has been carried out" in stand.prompts(*turns)
 
 
-def test_words_are_no_call(stand: Stand) -> None:
-    said = stand(WORDS)
+def test_neither_words_nor_looking_at_a_tool_is_a_call(stand: Stand) -> None:
+    said = stand(ScriptTurn(sh="command -v lookup; cat $(command -v tide-2); echo lookup; echo lookup > log"), WORDS)
     assert said.shims == ()
     assert stand.score(said, WORDS.text) == 0.0
     assert stand.environment.grade(TASK, WORDS.text) == Score(hard=1.0, soft=1.0)
 
 
-def test_what_is_only_looked_at_or_written_about_was_not_called(stand: Stand) -> None:
-    seen = stand(ScriptTurn(sh="command -v lookup; cat $(command -v tide-2); echo lookup; echo lookup > log"), DONE)
-    assert seen.shims == ()
+@pytest.mark.parametrize(("reader", "shims"), [("codex", ("lookup",)), ("claude", ())])
+def test_an_agent_that_only_reads_has_the_tools_if_it_has_a_shell(
+    server: ThreadedServer, reader: str, shims: tuple[str, ...]
+) -> None:
+    assert Stand(server, reader, "none")(ScriptTurn(sh="lookup harbour"), DONE, files="read").shims == shims

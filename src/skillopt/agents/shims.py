@@ -64,6 +64,7 @@ class CallLog:
         self._names = {name.encode(): name for name in names}
         self._line = bytearray()
         self._calls: list[str] = []
+        self._called: set[str] = set()
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -83,8 +84,9 @@ class CallLog:
         self._line += piece[: _ENOUGH_OF_A_LINE - len(self._line)]
 
     def _count(self, name: str | None) -> None:
-        if name is not None and (len(self._calls) < MOST_CALLS or name not in self._calls):
+        if name is not None and (len(self._calls) < MOST_CALLS or name not in self._called):
             self._calls.append(name)
+            self._called.add(name)
 
 
 class Shims(msgspec.Struct, frozen=True, kw_only=True):
@@ -133,16 +135,21 @@ def _piped(place: Path, take: Callable[[bytes], None]) -> Iterator[None]:
     reader = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
     writer = os.open(place, os.O_WRONLY | os.O_NONBLOCK)  # held, so that the pipe has no end before we close it
     place.chmod(0o200)
+
+    def read(pieces: int) -> None:
+        """Take what is there."""
+        with suppress(BlockingIOError):  # it is empty
+            for _ in range(pieces):
+                take(os.read(reader, _PIECE))
+
     loop = asyncio.get_running_loop()
-    loop.add_reader(reader, lambda: take(os.read(reader, _PIECE)))
+    loop.add_reader(reader, read, 1)
     try:
         yield
     finally:
         loop.remove_reader(reader)
         place.unlink(missing_ok=True)  # first, so that nobody opens it who would wait for a reader
-        with suppress(BlockingIOError):  # it is empty
-            for _ in range(_LAST_PIECES):
-                take(os.read(reader, _PIECE))
+        read(_LAST_PIECES)
         os.close(writer)
         os.close(reader)
 
