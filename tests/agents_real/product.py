@@ -161,11 +161,8 @@ class Product:
     def alive(self) -> list[int]:
         """Return the processes that know the folder of this test."""
         mine = str(self.folder).encode()
-        found = []
-        for process in Path("/proc").glob("[0-9]*"):
-            if int(process.name) != os.getpid() and any(mine in trace for trace in _traces(process)):
-                found.append(int(process.name))
-        return found
+        others = [process for process in Path("/proc").glob("[0-9]*") if int(process.name) != os.getpid()]
+        return [int(process.name) for process in others if any(mine in trace for trace in _traces(process))]
 
     def lasting(self) -> list[int]:
         """Return the processes that know the folder and do not end by themselves in a moment."""
@@ -190,7 +187,7 @@ def _traces(process: Path) -> Iterator[bytes]:
     with suppress(OSError):
         for name in ("cmdline", "environ", "mountinfo"):
             yield (process / name).read_bytes()
-        yield os.readlink(os.fsencode(process / "cwd"))
+        yield os.fsencode((process / "cwd").readlink())
 
 
 def has_ended(process: int, seconds: float) -> bool:

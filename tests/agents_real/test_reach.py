@@ -79,7 +79,7 @@ def prey(product: Product) -> Mapping[str, str]:
 def attempts(product: Product, port: int) -> list[str]:
     """Return the commands, one for each prey and two that write."""
     folder, project = product.folder, product.project
-    python = "import socket;s=socket.create_connection(('127.0.0.1',%d),3);print(s.recv(99).decode())" % port
+    python = f"import socket;s=socket.create_connection(('127.0.0.1',{port}),3);print(s.recv(99).decode())"
     return [
         f"cat {project}/tasks/val.jsonl; cat ../../project/tasks/val.jsonl; cat /proc/1/root{project}/tasks/val.jsonl",
         f"find {project} / -name 'found-*' -print -quit 2>/dev/null",
