@@ -22,7 +22,7 @@ TESTED = {
     "handoff": "TestHandoff",
     "scripted": "TestScriptedChat",
 }
-UNTRIED = {"cursor"}  # its program runs with a login only, so it is tested on what it prints
+UNTRIED = {"cursor"}  # its program is in no registry, so no run of it is here
 
 
 def test_every_backend_a_config_can_name_is_in_the_contract_suite() -> None:
