@@ -248,8 +248,9 @@ def ports_page() -> str:
     """Return the page of all ports."""
     parts = [
         "A port is what the loops ask of the world. Its contract is its docstring, and where there is a suite the "
-        "promises are tests: `ChatContract` in `skillopt.testing.chat_contract`, `JournalContract` in "
-        "`skillopt.testing.journal_contract`, `EnvironmentContract` in `skillopt.testing.environments.contract`. See "
+        "promises are tests: `ChatContract` in `skillopt.testing.chat_contract`, `AgentContract` in "
+        "`skillopt.testing.agents.contract`, `JournalContract` in `skillopt.testing.journal_contract`, "
+        "`EnvironmentContract` in `skillopt.testing.environments.contract`. See "
         "[Test your backend](../how-to/test-your-backend.md).",
     ]
     for port in port_classes():

@@ -1,4 +1,4 @@
-"""Scripted models in this process: a Chat that answers from a brain, and an agent that works in a folder.
+"""Scripted models in this process: a Chat that answers from a brain.
 Owns counting and the way faults show themselves through the port; knows no wire."""
 
 from __future__ import annotations
@@ -6,15 +6,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
-
-import msgspec
 
 from skillopt.domain.chat import ChatRequest, ModelIdentity, Reply, ToolCall
 from skillopt.domain.errors import UnavailableError
 from skillopt.domain.usage import NOTHING, Price, Usage
 from skillopt.testing.brains import BRAINS, brain_named
-from skillopt.testing.conversation import Brain, BrainReply, Conversation, Turn, conversation_of
+from skillopt.testing.conversation import Brain, BrainReply, Conversation, conversation_of
 from skillopt.testing.faults import FaultKind, FaultPlan, provider_error
 from skillopt.testing.scenario import Scenario, parse_scenario
 
@@ -166,40 +163,3 @@ class ScriptedChat:
         if self._price is not None:
             cost = self._price.cost(input_tokens=read, cached_tokens=0, output_tokens=written)
         return Usage(calls=1, input_tokens=read, output_tokens=written, nano_usd=cost)
-
-
-class AgentRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of one agent run: what was said, where the answer is, and which skill files were read."""
-
-    turns: tuple[Turn, ...]
-    answer_file: str
-    skills: tuple[str, ...]
-    usage: Usage
-
-
-class ScriptedAgent:
-    """An agent that reads the skills of a workspace, asks its brain once and writes `answer.md`."""
-
-    def __init__(self, brain: str | Brain, *, model: str = "scripted-target") -> None:
-        self._brain = brain_named(brain) if isinstance(brain, str) else brain
-        self._model = model
-
-    async def run(self, workspace: Path, task: str) -> AgentRun:
-        """Do the task in this folder."""
-        return await asyncio.to_thread(self._work, workspace, task)
-
-    def _work(self, workspace: Path, task: str) -> AgentRun:
-        skills = sorted(workspace.glob(".agents/skills/*/SKILL.md"))
-        system = "\n\n".join(path.read_text(encoding="utf-8") for path in skills)
-        conversation = Conversation(model=self._model, system=system, turns=(Turn("user", task),))
-        said = self._brain(conversation)
-        if said.fault is not None:
-            raise provider_error(said.fault, model=self._model)
-        answer = workspace / "answer.md"
-        answer.write_text(said.text, encoding="utf-8")
-        return AgentRun(
-            turns=(*conversation.turns, Turn("assistant", said.text)),
-            answer_file=answer.name,
-            skills=tuple(path.relative_to(workspace).as_posix() for path in skills),
-            usage=Usage(calls=1, input_tokens=conversation.input_tokens, output_tokens=said.output_tokens),
-        )

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 
 import pytest
 
@@ -17,11 +16,10 @@ from skillopt.domain.errors import (
 )
 from skillopt.domain.usage import Price, Usage
 from skillopt.testing.clock import run_virtual
-from skillopt.testing.conversation import BrainReply, Conversation, Turn
+from skillopt.testing.conversation import BrainReply, Conversation
 from skillopt.testing.conversation import ToolCall as BrainCall
 from skillopt.testing.faults import FaultKind, FaultPlan
-from skillopt.testing.scripted import ScriptedAgent, ScriptedChat
-from skillopt.testing.worlds import RULES, rules_world
+from skillopt.testing.scripted import ScriptedChat
 
 
 def request(text: str = "hello", max_tokens: int = 100) -> ChatRequest:
@@ -152,28 +150,6 @@ def test_replies_wait_until_enough_are_together() -> None:
         return len(three), type(alone) if isinstance(alone, BaseException) else None
 
     assert run_virtual(main()) == (3, UnavailableError)
-
-
-def test_an_agent_reads_the_skills_of_its_folder_and_writes_an_answer(tmp_path: Path) -> None:
-    task = next(task for task in rules_world(1, 30, 0, 0).train if "[needs:" in task.input)
-    agent = ScriptedAgent("rules")
-    run = asyncio.run(agent.run(tmp_path, task.input))
-    assert run.skills == ()
-    assert "[violated:" in run.turns[-1].text
-    skill = tmp_path / ".agents" / "skills" / "ledger" / "SKILL.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text("\n".join(rule.sentence for rule in RULES.rules), encoding="utf-8")
-    run = asyncio.run(agent.run(tmp_path, task.input))
-    assert run.skills == (".agents/skills/ledger/SKILL.md",)
-    assert run.turns == (Turn("user", task.input), Turn("assistant", f"<answer>{task.reference}</answer>"))
-    assert (tmp_path / run.answer_file).read_text(encoding="utf-8") == f"<answer>{task.reference}</answer>"
-    assert run.usage.output_tokens > 0
-
-
-def test_an_agent_whose_model_is_down_fails(tmp_path: Path) -> None:
-    with pytest.raises(UnavailableError):
-        asyncio.run(ScriptedAgent("always-fails").run(tmp_path, "task"))
-    assert not (tmp_path / "answer.md").exists()
 
 
 def test_a_brain_may_call_tools_that_were_declared_and_no_others() -> None:

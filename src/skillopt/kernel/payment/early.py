@@ -108,6 +108,7 @@ class Early:
         """Ask certain work before its phase; a failure is kept for the unit that asks first."""
 
         async def pay() -> Ref | Failure:
+            """Pay for it, and keep what failed."""
             outcome = await self._payments.pay(_PATH, _AFTER_EVERYTHING, work, turn=turn)
             if isinstance(outcome, Failure):
                 self._failed[work.key] = outcome

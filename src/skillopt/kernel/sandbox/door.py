@@ -53,6 +53,7 @@ async def opened_door(way: Way) -> AsyncIterator[Door]:
     talks: set[asyncio.Task[None]] = set()
 
     def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Lead a connection on, beside the others."""
         talk = asyncio.ensure_future(_led((reader, writer), way))
         talks.add(talk)
         talk.add_done_callback(talks.discard)

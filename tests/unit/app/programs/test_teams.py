@@ -107,9 +107,8 @@ def test_a_program_that_is_missing_says_how_to_install_it(tmp_path: Path, monkey
         asyncio.run(find_programs(config(target={"backend": "codex"}), tmp_path))
 
 
-FOUND: dict[Place, Program] = {
-    ("codex", None): Program(path=Path("/usr/bin/codex"), version="1.2.3", readable=(), search="/usr/bin")
-}
+CODEX = Program(path=Path("/usr/bin/codex"), version="1.2.3", readable=(), search="/usr/bin")
+FOUND: dict[Place, Program] = {("codex", None): CODEX}
 MODEL = CodexSettings(model="m", base_url=LOCAL)
 
 

@@ -107,6 +107,7 @@ def test_a_folder_of_its_own_may_be_shown_and_its_content_names_the_run(tmp_path
 
 def test_what_is_usual_asks_the_person_nothing(tmp_path: Path) -> None:
     assert asked_of(config(), tmp_path) == ()
+    assert asked_of(config(kind="dataset"), tmp_path) == ()
 
 
 def test_a_program_that_the_project_names_is_asked_for_until_a_byte_of_it_changes(tmp_path: Path) -> None:
@@ -119,12 +120,18 @@ def test_a_program_that_the_project_names_is_asked_for_until_a_byte_of_it_change
     assert asked_of(config(path="mine"), tmp_path)[0].digest != asked.digest
 
 
+def test_a_program_that_is_named_for_a_model_is_asked_for_like_an_agents(tmp_path: Path) -> None:
+    (asked,) = asked_of(config(kind="dataset", target={**CODEX, "path": "mine"}), tmp_path)
+    assert (asked.key, asked.words) == ("models.target.path", f"the program {tmp_path / 'mine'}")
+    assert asked.digest == asked_of(config(path="mine"), tmp_path)[0].digest
+
+
 def test_running_without_a_sandbox_is_asked_for_in_each_project(tmp_path: Path) -> None:
-    settings_ = config(sandbox="none", path="mine")
-    path, unconfined = asked_of(settings_, tmp_path)
+    free = config(sandbox="none", path="mine")
+    path, unconfined = asked_of(free, tmp_path)
     assert (path.key, unconfined.key) == ("agent.path", "agent.sandbox: none")
     assert "with all that you may do" in unconfined.words
-    assert asked_of(settings_, tmp_path / "other")[1].digest != unconfined.digest
+    assert asked_of(free, tmp_path / "other")[1].digest != unconfined.digest
 
 
 def test_a_prepared_run_asks_for_what_its_agent_takes_where_there_is_an_agent(tmp_path: Path) -> None:
@@ -133,8 +140,3 @@ def test_a_prepared_run_asks_for_what_its_agent_takes_where_there_is_an_agent(tm
     ready = prepare(write_project(tmp_path, tree), environ={"HOME": str(tmp_path / "me")})
     assert [asked.key for asked in ready.asked] == ["agent.sandbox: none"]
     assert prepare(write_project(tmp_path / "other"), environ={}).asked == ()
-
-
-def test_a_program_that_is_only_asked_is_asked_for_too(tmp_path: Path) -> None:
-    of = config(kind="dataset", target={**CODEX, "path": "mine"})
-    assert [asked.key for asked in asked_of(of, tmp_path)] == ["models.target.path"]

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 import pytest
 
+from skillopt.domain.agency.transcripts import LeftFile
 from skillopt.domain.errors import AgentError, AgentTimeoutError, CrashedError
 from skillopt.domain.judging import read_score
 from skillopt.domain.scores import Score
@@ -209,3 +210,38 @@ def test_a_slip_of_ours_is_attributed(tmp_path: Path) -> None:
 
     with pytest.raises(CrashedError, match="no space left"):
         assessed(Broken())
+
+
+LEFT = (
+    LeftFile(path="out/sum.txt", size=3, digest="d1", text="42\n"),
+    LeftFile(path="photo.png", size=4, digest="d2", data=b"\x89PNG"),
+    LeftFile(path="huge.bin", size=1 << 30, digest="d3"),
+    LeftFile(path="in.csv", size=0, deleted=True),
+)
+
+
+def test_what_an_agent_left_lies_in_a_folder_of_its_own_and_all_of_it_is_listed() -> None:
+    box = Box()
+    work = CommandAssessor(program(), box).work(TASK, "42", LEFT)
+    asyncio.run(work.perform())
+    ours = {"answer.txt", "grade.sh", "lib/part.sh", "task.json"}
+    assert {name: data for name, data in box.seen.items() if name not in ours | {"left.json"}} == {
+        "left/out/sum.txt": b"42\n",
+        "left/photo.png": b"\x89PNG",
+    }
+    listed = json.loads(box.seen["left.json"])
+    assert [(file["path"], file["size"], file["deleted"]) for file in listed] == [
+        (file.path, file.size, file.deleted) for file in LEFT
+    ]
+
+
+def test_an_answer_beside_other_files_is_another_work() -> None:
+    assessor = CommandAssessor(program(), Box())
+    other = msgspec.structs.replace(LEFT[0], digest="d4", text="43\n")
+    keys = {
+        assessor.work(TASK, "42", files).key
+        for files in ((), LEFT, LEFT[:1], (other,), (msgspec.structs.replace(LEFT[0], path="out/other.txt"),), LEFT[3:])
+    }
+    assert len(keys) == 6
+    assert assessor.work(TASK, "42", LEFT).key == assessor.work(TASK, "42", tuple(LEFT)).key
+    assert assessor.work(TASK, "42").key == assessor.work(TASK, "42", ()).key

@@ -24,7 +24,14 @@ def test_one_that_brings_everything_has_all() -> None:
 
 @pytest.mark.parametrize(
     ("has", "wants"),
-    [("draw", "train_size"), ("train_size", "draw"), ("feedback", "feedback_turns"), ("feedback_turns", "feedback")],
+    [
+        ("draw", "train_size"),
+        ("train_size", "draw"),
+        ("feedback", "feedback_turns"),
+        ("feedback_turns", "feedback"),
+        ("errand", "grade_work"),
+        ("grade_work", "errand"),
+    ],
 )
 def test_half_of_a_contract_names_the_other_half(has: str, wants: str) -> None:
     half = type("Half", (), {has: 3})
@@ -38,3 +45,8 @@ def test_a_count_is_a_whole_number(call: str, counted: str, count: object) -> No
     odd = type("Odd", (), {call: len, counted: count})
     with pytest.raises(UsageError, match=f"Odd.{counted} is "):
         members_of(odd())
+
+
+def test_one_that_sends_agents_is_told_by_both_its_members() -> None:
+    sends = type("Sends", (), {"errand": len, "grade_work": len})()
+    assert members_of(sends) == Members(errands=sends)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import msgspec
 import pytest
 
+from skillopt.domain.agency.transcripts import Action, Transcript
 from skillopt.domain.chat import Message
 from skillopt.domain.rollouts import Turn
 from skillopt.domain.scores import Score, Scored
@@ -79,3 +81,32 @@ def test_images_are_told_of() -> None:
     task = Task(id="t", input="Q", images=("a.png",), reference="R")
     shown = shown_case(1, Case(task, "A", Scored(task_id="t", score=Score(hard=0, soft=0))), SHOWN)
     assert shown == "# Task 1\n\nQ\n\n[1 image goes with this task, not shown here.]\n\n## Answer\n\nA"
+
+
+def sent(steps: int) -> Case:
+    """Return a case that an agent worked on."""
+    actions = tuple(Action(kind="ran", text=f"step {number} " + "x" * 60, tool="shell") for number in range(steps))
+    did = Transcript(program="mender 1", actions=actions, calls=(("shell", steps),), skill_opened="no")
+    plain = case(asked="q" * 2000, answer="so it is 7.")
+    return msgspec.structs.replace(plain, did=did)
+
+
+def test_of_an_agent_it_is_shown_how_it_went_about_it() -> None:
+    shown = shown_case(1, sent(3), SHOWN)
+    did = shown.partition("## What the agent did\n\n")[2].partition("## Answer")[0]
+    assert "skill opened: no" in did
+    assert [f"step {number}" in did for number in range(3)] == [True] * 3
+    assert shown.index("## What the agent did") < shown.index("## Answer") < shown.index("## What grading found")
+
+
+def test_where_the_way_to_an_answer_is_not_shown_neither_are_the_steps() -> None:
+    shown = shown_case(1, sent(3), msgspec.structs.replace(SHOWN, trace=False))
+    assert "skill opened: no" in shown
+    assert "step 1" not in shown
+
+
+@pytest.mark.parametrize("tokens", [100, 400, 1000])
+def test_many_steps_take_no_more_than_their_share_of_the_room(tokens: int) -> None:
+    shown = shown_case(1, sent(500), msgspec.structs.replace(SHOWN, tokens=tokens))
+    assert "so it is 7." in shown
+    assert len(shown) < tokens * 4 + 500

@@ -1,0 +1,1 @@
+"""Scripted agents in this process, and the contract of the Agent port."""
