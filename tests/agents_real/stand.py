@@ -110,6 +110,7 @@ class Stand:
                         price=PRICE,
                     ),
                     agent=case.agent,
+                    confined=case.agent is None or case.agent.sandbox != "none",
                     system=case.system,
                     skill=SKILL if case.agent is not None else "",
                     images=(str(work / "dot.png"),) if case.images else (),

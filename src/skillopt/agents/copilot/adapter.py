@@ -29,7 +29,10 @@ class Copilot:
     programs: Sequence[str] = ("copilot",)
     install = "npm install --global @github/copilot"
     schemas = False
-    hosts: Sequence[str] = ("api.githubcopilot.com", "api.individual.githubcopilot.com", "api.github.com", "github.com")
+    hosts: Sequence[str] = (
+        *("api.github.com", "github.com", "api.githubcopilot.com", "api.individual.githubcopilot.com"),
+        *("api.business.githubcopilot.com", "api.enterprise.githubcopilot.com"),
+    )
     lasting: Sequence[str] = (".cache/copilot/pkg",)  # 235 MB that it unpacks at its first start, alike for every run
 
     def login(self, home: Path) -> bool:
