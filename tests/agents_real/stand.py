@@ -82,9 +82,8 @@ def play(adapter: Adapter, path: Path, cases: Mapping[str, Case]) -> Runs:
     """Run all cases, a few at a time, against a server of their own."""
 
     async def all_of_them(server: ThreadedServer) -> Runs:
-        place = path.parent.resolve() / path.name  # the folder may be a link, which does not lead on inside
         holds = (await probe(Tier.BUBBLEWRAP)).holds
-        program = await find_program(adapter, path=str(place), root=Path("/"), environ={"PATH": os.environ["PATH"]})
+        program = await find_program(adapter, path=str(path), root=Path("/"), environ={"PATH": os.environ["PATH"]})
         homes = Homes(adapter.lasting)
         stand = Stand(adapter, program, server, homes)
         runnable = {name: case for name, case in cases.items() if holds or not case.confined}

@@ -45,7 +45,7 @@ class Copilot:
 
     def heard(self, ended: Ended) -> Heard:
         """Return the answer or the problem, from its exit code, its events and the transcript in its home."""
-        told, whole = events(ended.finished.stdout, ended.home)
+        told = events(ended.finished.stdout, ended.home)
         run = ran(told)
         model = ended.job.model
         return Heard(
@@ -58,6 +58,6 @@ class Copilot:
             actions=run.actions,
             calls=counted(run.calls),
             denied=denied(run.calls),
-            skill_opened=skill_opened(run.calls, ended.job.skill) if told or whole else "unknown",
-            task_read=task_read(run.calls) if told or whole else "unknown",
+            skill_opened=skill_opened(run.calls, ended.job.skill) if told else "unknown",
+            task_read=task_read(run.calls) if told else "unknown",
         )
