@@ -115,6 +115,7 @@ def test_a_loop_of_tools_changes_a_file_and_never_sees_the_key(runs: Runs, name:
     assert run.heard.calls == (("bash", 4),)
     assert run.heard.requests == 5
     assert run.heard.task_read == "yes"
+    assert "Write the number." in run.asked[1]  # what a short command says is not lost
     assert [action.status for action in run.heard.actions if action.kind == "ran"] == ["exit 0"] * 3 + ["exit 3"]
     assert KEY not in "".join(run.asked)
 
