@@ -1,4 +1,4 @@
-"""Runs a real agent program through its adapter against the scripted server, unconfined, many at a time."""
+"""Runs a real agent program through its adapter, confined or not, before the scripted model; several at a time."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import msgspec
+import pytest
 
+from skillopt.agents.finding import Program, find_program
+from skillopt.agents.grounds import Confined, Stay, Unconfined, way_to
 from skillopt.agents.homes import Homes
-from skillopt.agents.program import Adapter, Ended, Heard, Job, Model
-from skillopt.agents.settings import AgentSettings
+from skillopt.agents.program import Adapter, Ended, Heard, Job
+from skillopt.agents.settings import AgentSettings, CliSettings
+from skillopt.agents.team import Team
 from skillopt.domain.usage import Price
-from skillopt.kernel.process import Finished, run_process
-from skillopt.testing.server import ThreadedServer
+from skillopt.kernel.process import Finished
+from skillopt.kernel.sandbox import Sandbox, Tier, probe
+from skillopt.testing.server import ThreadedServer, serve_in_thread
 from skillopt.testing.tooluse.script import ScriptTurn, script
 
 SKILL = "skillopt-tides"
@@ -25,14 +31,8 @@ FORBIDDEN_MARK = "an instruction file of the folder"
 KEY = "sk-a-key-that-must-not-be-seen"
 EASY = script(ScriptTurn(text="Done."))
 PRICE = Price(input=3.0, output=15.0)
-DEADLINE = 40.0
+DEADLINE = 90.0  # for a run that ends itself, on a machine with much else to do
 _AT_ONCE = 4
-_PLACES = {
-    "XDG_CONFIG_HOME": ".config",
-    "XDG_CACHE_HOME": ".cache",
-    "XDG_DATA_HOME": ".local/share",
-    "XDG_STATE_HOME": ".local/state",
-}
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,13 +41,23 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     scenario: str = EASY
     agent: AgentSettings | None = AgentSettings()
     model: str | None = "scripted-1"
-    wire: str | None = None
+    wire: Literal["responses", "messages"] | None = None
     base_url: str | None = None
     system: str = ""
     images: bool = False
     effort: str | None = None
     seconds: float = 30.0
     deadline: float = DEADLINE
+
+    @property
+    def confined(self) -> bool:
+        """Whether our sandbox stands around it."""
+        return self.agent is None or self.agent.sandbox != "none"
+
+    @property
+    def writes(self) -> bool:
+        """Whether its folder may be changed."""
+        return self.agent is None or self.agent.files == "edit"
 
 
 class Ran(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,67 +70,56 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True):
     alive: tuple[str, ...]
 
 
-def play(
-    adapter: Adapter, program: Path, server: ThreadedServer, cases: Mapping[str, Case], search: tuple[str, ...] = ()
-) -> dict[str, Ran]:
-    """Run all cases, a few at a time; `search` has folders with programs that this one needs."""
+class Runs(dict[str, Ran]):
+    """What the cases came to; one that could not be run is skipped, loudly."""
 
-    async def all_of_them() -> dict[str, Ran]:
+    def __missing__(self, name: str) -> Ran:
+        """Skip the test that asks for it."""
+        pytest.skip(f"bubblewrap does not hold here, so that {name!r} was not run")
+
+
+def play(adapter: Adapter, path: Path, cases: Mapping[str, Case]) -> Runs:
+    """Run all cases, a few at a time, against a server of their own."""
+
+    async def all_of_them(server: ThreadedServer) -> Runs:
+        holds = (await probe(Tier.BUBBLEWRAP)).holds
+        program = await find_program(adapter, path=str(path), root=Path("/"), environ={"PATH": os.environ["PATH"]})
         homes = Homes(adapter.lasting)
+        stand = Stand(adapter, program, server, homes)
+        runnable = {name: case for name, case in cases.items() if holds or not case.confined}
+        runs = (stand.run(case, number) for number, case in enumerate(runnable.values()))
         try:
-            stand = Stand(adapter, program, server, homes, search)
-            runs = (stand.run(case, number) for number, case in enumerate(cases.values()))
-            return dict(zip(cases, await asyncio.gather(*runs), strict=True))
+            return Runs(zip(runnable, await asyncio.gather(*runs), strict=True))
         finally:
             homes.close()
 
-    return asyncio.run(all_of_them())
+    with serve_in_thread() as server:
+        return asyncio.run(all_of_them(server))
 
 
 class Stand:
     """The program, who speaks its language, and what all runs share."""
 
-    def __init__(
-        self, adapter: Adapter, program: Path, server: ThreadedServer, homes: Homes, search: tuple[str, ...]
-    ) -> None:
+    def __init__(self, adapter: Adapter, program: Program, server: ThreadedServer, homes: Homes) -> None:
         self._adapter = adapter
         self._program = program
         self._server = server
         self._homes = homes
         self._turn = asyncio.Semaphore(_AT_ONCE)
-        self._search = search
 
     async def run(self, case: Case, number: int) -> Ran:
         """Run one case in a folder and a home that nothing else uses meanwhile."""
+        scenario = f"{case.scenario},seed={number}"  # each case has its own counts
+        address = self._server.url(scenario) if case.base_url is None else case.base_url
         async with self._turn:
             with tempfile.TemporaryDirectory(prefix="skillopt-real-") as folder, self._homes.lent() as home:
                 work = Path(folder) / "work"
                 _lay_out(work)
-                (Path(folder) / "tmp").mkdir()
-                scenario = f"{case.scenario},seed={number}"  # each case has its own counts
-                job = Job(
-                    prompt="Read task.md and do it.",
-                    work=str(work),
-                    home=str(home),
-                    model=Model(
-                        name=case.model,
-                        base_url=self._server.url(scenario) if case.base_url is None else case.base_url,
-                        key=KEY,
-                        wire=case.wire,
-                        price=PRICE,
-                    ),
-                    agent=case.agent,
-                    system=case.system,
-                    skill=SKILL if case.agent is not None else "",
-                    images=(str(work / "dot.png"),) if case.images else (),
-                    effort=case.effort,
-                    seconds=case.seconds,
-                )
-                finished = await self._started(job, Path(folder), home, case.deadline)
-                heard = self._adapter.heard(Ended(job=job, finished=finished, home=home))
+                stay = Stay(work=work, home=home, seconds=case.deadline, writes=case.writes)
+                ended = await self._ended(case, address, stay)
                 return Ran(
-                    heard=heard,
-                    finished=finished,
+                    heard=self._adapter.heard(ended),
+                    finished=ended.finished,
                     files={
                         path.name: path.read_text(errors="replace") for path in sorted(work.iterdir()) if path.is_file()
                     },
@@ -128,29 +127,25 @@ class Stand:
                     alive=tuple(_left_behind(home)),
                 )
 
-    async def _started(self, job: Job, folder: Path, home: Path, deadline: float) -> Finished:
-        made = self._adapter.command(job)
-        for name, text in made.home_files.items():
-            place = home / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(text)
-        env = {
-            "HOME": str(home),
-            "PATH": ":".join((str(self._program.parent), *self._search, "/usr/local/bin", "/usr/bin", "/bin")),
-            "LANG": "C.UTF-8",
-            "TERM": "dumb",
-            "TMPDIR": str(folder / "tmp"),
-            **{variable: str(home / place) for variable, place in _PLACES.items()},
-            **made.env,
-        }
-        return await run_process(
-            (str(self._program), *made.args),
-            cwd=Path(job.work),
-            env=env,
-            stdin=made.stdin,
-            deadline=deadline,
-            output_limit=8 << 20,
+    async def _ended(self, case: Case, address: str, stay: Stay) -> Ended:
+        grounds = Confined(Sandbox(Tier.BUBBLEWRAP), way_to(address, ())) if case.confined else Unconfined()
+        settings = CliSettings(model=case.model, base_url=address, wire=case.wire, price=PRICE)
+        team = Team(adapter=self._adapter, program=self._program, grounds=grounds, settings=settings, key=lambda: KEY)
+        work, home = grounds.places(stay)
+        job = Job(
+            prompt="Read task.md and do it.",
+            work=work,
+            home=home,
+            model=team.model,
+            agent=case.agent,
+            confined=case.confined,
+            system=case.system,
+            skill=SKILL if case.agent is not None else "",
+            images=(f"{work}/dot.png",) if case.images else (),
+            effort=case.effort,
+            seconds=case.seconds,
         )
+        return await team.start(self._adapter.command(job), stay, job)
 
 
 def _lay_out(work: Path) -> None:
@@ -164,15 +159,16 @@ def _lay_out(work: Path) -> None:
 
 
 def _left_behind(home: Path) -> list[str]:
-    """Return the processes that still have this home."""
-    mine = f"HOME={home}".encode()
+    """Return the processes that know this home: by their environment, or by the words they were started with."""
+    mine = str(home).encode()
     found: list[str] = []
-    for folder in Path("/proc").glob("[0-9]*"):
+    for process in Path("/proc").glob("[0-9]*"):
         try:
-            if mine in (folder / "environ").read_bytes().split(b"\0") and folder.name != str(os.getpid()):
-                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:
-            continue  # it ended while it was looked at
+            words = (process / "cmdline").read_bytes()
+            if mine in words or mine in (process / "environ").read_bytes():
+                found.append(words.replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:  # it ended meanwhile
+            continue
     return found
 
 

@@ -1,6 +1,6 @@
-"""The real Copilot, unconfined, against the scripted server: each run ends in time, with the right outcome.
+"""The real Copilot before the scripted model: each run ends in time, with the right outcome.
 
-All runs are made once, three at a time: Copilot tries a failing request six times, which no setting changes."""
+All runs are made once, four at a time: Copilot tries a failing request six times, which no setting changes."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import pytest
 from skillopt.agents.copilot.adapter import Copilot
 from skillopt.agents.program import Cause
 from skillopt.agents.settings import AgentSettings
-from skillopt.testing.server import serve_in_thread
 from skillopt.testing.tooluse.script import ScriptTurn, script
 from tests.agents_real.programs import installed
-from tests.agents_real.stand import DEADLINE, FORBIDDEN_MARK, KEY, MARK, SKILL, Case, Ran, play
+from tests.agents_real.stand import DEADLINE, FORBIDDEN_MARK, KEY, MARK, SKILL, Case, Runs, play
 
 PATIENCE = 9.0  # for a run that only its deadline ends
 EDIT = script(
@@ -81,14 +80,12 @@ CAUSES: dict[str, Cause] = {
 
 
 @pytest.fixture(scope="module")
-def runs() -> dict[str, Ran]:
-    program = installed("copilot")
-    with serve_in_thread() as server:
-        return play(Copilot(), program, server, CASES)
+def runs() -> Runs:
+    return play(Copilot(), installed("copilot"), CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_run_ends_in_time_with_its_outcome_and_leaves_no_process(runs: dict[str, Ran], name: str) -> None:
+def test_a_run_ends_in_time_with_its_outcome_and_leaves_no_process(runs: Runs, name: str) -> None:
     run = runs[name]
     problem = run.heard.problem
     assert (problem.cause if problem else None) == CAUSES.get(name), problem
@@ -99,7 +96,7 @@ def test_a_run_ends_in_time_with_its_outcome_and_leaves_no_process(runs: dict[st
 
 
 def test_an_answer_comes_with_its_tokens_its_session_and_nothing_of_the_folders_instructions(
-    runs: dict[str, Ran],
+    runs: Runs,
 ) -> None:
     heard = runs["text"].heard
     assert heard.text == "Done."
@@ -114,23 +111,24 @@ def test_an_answer_comes_with_its_tokens_its_session_and_nothing_of_the_folders_
 
 
 @pytest.mark.parametrize("name", ["edit", "responses", "messages"])
-def test_a_loop_of_tools_changes_a_file_and_never_sees_the_key(runs: dict[str, Ran], name: str) -> None:
+def test_a_loop_of_tools_changes_a_file_and_never_sees_the_key(runs: Runs, name: str) -> None:
     run = runs[name]
     assert run.files["answer.txt"] == "42\n"
     assert run.heard.text == "It is 42."
     assert run.heard.calls == (("bash", 4),)
     assert run.heard.requests == 5
     assert run.heard.task_read == "yes"
+    assert "Write the number." in run.asked[1]  # what a short command says is not lost
     assert [action.status for action in run.heard.actions if action.kind == "ran"] == ["exit 0"] * 3 + ["exit 3"]
     assert KEY not in "".join(run.asked)
 
 
-def test_unconfined_it_may_change_files_too(runs: dict[str, Ran]) -> None:
+def test_unconfined_it_may_change_files_too(runs: Runs) -> None:
     assert runs["edit alone"].files["answer.txt"] == "Write the number.\n"
     assert runs["edit alone"].heard.denied == ()
 
 
-def test_a_skill_that_is_found_is_opened_once_though_it_lies_in_two_places(runs: dict[str, Ran]) -> None:
+def test_a_skill_that_is_found_is_opened_once_though_it_lies_in_two_places(runs: Runs) -> None:
     run = runs["native"]
     assert run.heard.skill_opened == "yes"
     assert run.heard.calls == (("skill", 1),)
@@ -139,7 +137,7 @@ def test_a_skill_that_is_found_is_opened_once_though_it_lies_in_two_places(runs:
     assert runs["no such skill"].heard.skill_opened == "no"
 
 
-def test_a_skill_that_is_told_is_opened_as_a_file_and_there_is_no_tool_for_it(runs: dict[str, Ran]) -> None:
+def test_a_skill_that_is_told_is_opened_as_a_file_and_there_is_no_tool_for_it(runs: Runs) -> None:
     run = runs["told"]
     assert run.heard.skill_opened == "yes"
     assert '"name":"skill"' not in run.asked[0].replace(" ", "")
@@ -147,20 +145,20 @@ def test_a_skill_that_is_told_is_opened_as_a_file_and_there_is_no_tool_for_it(ru
 
 
 @pytest.mark.parametrize("name", ["denied write", "denied shell"])
-def test_what_may_not_be_done_is_told_and_the_answer_counts_all_the_same(runs: dict[str, Ran], name: str) -> None:
+def test_what_may_not_be_done_is_told_and_the_answer_counts_all_the_same(runs: Runs, name: str) -> None:
     run = runs[name]
     assert "new.txt" not in run.files
     assert run.heard.text == "I may not."
     assert len(run.heard.denied) == 1
 
 
-def test_a_picture_and_the_effort_are_sent(runs: dict[str, Ran]) -> None:
+def test_a_picture_and_the_effort_are_sent(runs: Runs) -> None:
     (asked,) = runs["picture"].asked
     assert "image/png" in asked
     assert '"reasoning_effort":"high"' in asked.replace(" ", "")
 
 
-def test_asked_once_it_has_no_tools_and_no_skill(runs: dict[str, Ran]) -> None:
+def test_asked_once_it_has_no_tools_and_no_skill(runs: Runs) -> None:
     (asked,) = runs["asked"].asked
     assert "You count the boats." in asked
     assert SKILL not in asked
@@ -168,10 +166,10 @@ def test_asked_once_it_has_no_tools_and_no_skill(runs: dict[str, Ran]) -> None:
     assert runs["asked"].heard.text == "Done."
 
 
-def test_a_rate_limit_that_passes_is_no_problem(runs: dict[str, Ran]) -> None:
+def test_a_rate_limit_that_passes_is_no_problem(runs: Runs) -> None:
     assert len(runs["rate_limit once"].asked) == 2
     assert runs["rate_limit once"].heard.text
 
 
-def test_a_tool_that_it_does_not_know_is_told(runs: dict[str, Ran]) -> None:
+def test_a_tool_that_it_does_not_know_is_told(runs: Runs) -> None:
     assert any("nothing" in action.text for action in runs["no such tool"].heard.actions if action.kind == "error")

@@ -1,18 +1,19 @@
-"""The real OpenCode, unconfined, against the scripted server: each run ends in time, with the right outcome.
+"""The real OpenCode before the scripted model: each run ends in time, with the right outcome.
 
-All runs are made once, three at a time: OpenCode tries a failing request five times again, which no setting changes."""
+All runs are made once, four at a time: OpenCode tries a failing request five times again, which no setting changes."""
 
 from __future__ import annotations
+
+import shutil
 
 import pytest
 
 from skillopt.agents.opencode.adapter import OpenCode
 from skillopt.agents.program import Cause
 from skillopt.agents.settings import AgentSettings
-from skillopt.testing.server import serve_in_thread
 from skillopt.testing.tooluse.script import ScriptTurn, script
 from tests.agents_real.programs import installed, ripgrep
-from tests.agents_real.stand import DEADLINE, FORBIDDEN_MARK, KEY, MARK, SKILL, Case, Ran, play
+from tests.agents_real.stand import DEADLINE, FORBIDDEN_MARK, KEY, MARK, SKILL, Case, Runs, play
 
 PATIENCE = 25.0  # for a run that only its deadline ends
 EDIT = script(
@@ -72,14 +73,15 @@ CAUSES: dict[str, Cause] = {
 
 
 @pytest.fixture(scope="module")
-def runs() -> dict[str, Ran]:
-    program = installed("opencode")
-    with serve_in_thread() as server:
-        return play(OpenCode(), program, server, CASES, search=(str(ripgrep().parent),))
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    folder = tmp_path_factory.mktemp("programs")
+    (folder / "opencode").symlink_to(installed("opencode").resolve())
+    shutil.copy(ripgrep(), folder / "rg")  # it needs one, and finds it beside itself
+    return play(OpenCode(), folder / "opencode", CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_run_ends_in_time_with_its_outcome_and_leaves_no_process(runs: dict[str, Ran], name: str) -> None:
+def test_a_run_ends_in_time_with_its_outcome_and_leaves_no_process(runs: Runs, name: str) -> None:
     run = runs[name]
     problem = run.heard.problem
     assert (problem.cause if problem else None) == CAUSES.get(name), problem
@@ -90,7 +92,7 @@ def test_a_run_ends_in_time_with_its_outcome_and_leaves_no_process(runs: dict[st
 
 
 def test_an_answer_comes_with_its_tokens_its_session_and_nothing_of_the_folders_instructions(
-    runs: dict[str, Ran],
+    runs: Runs,
 ) -> None:
     heard = runs["text"].heard
     assert heard.text == "Done."
@@ -106,18 +108,19 @@ def test_an_answer_comes_with_its_tokens_its_session_and_nothing_of_the_folders_
 
 
 @pytest.mark.parametrize("name", ["edit", "responses", "messages"])
-def test_a_loop_of_tools_changes_a_file_and_never_sees_the_key(runs: dict[str, Ran], name: str) -> None:
+def test_a_loop_of_tools_changes_a_file_and_never_sees_the_key(runs: Runs, name: str) -> None:
     run = runs[name]
     assert run.files["answer.txt"] == "42\n"
     assert run.heard.text == "It is 42."
     assert run.heard.calls == (("bash", 4),)
     assert run.heard.requests == 5
     assert run.heard.task_read == "yes"
+    assert "Write the number." in run.asked[1]  # what a short command says is not lost
     assert [action.status for action in run.heard.actions if action.kind == "ran"] == ["exit 0"] * 3 + ["exit 3"]
     assert KEY not in "".join(run.asked)
 
 
-def test_a_skill_that_is_found_is_opened_once_though_it_lies_in_two_places(runs: dict[str, Ran]) -> None:
+def test_a_skill_that_is_found_is_opened_once_though_it_lies_in_two_places(runs: Runs) -> None:
     run = runs["native"]
     assert run.heard.skill_opened == "yes"
     assert run.heard.calls == (("skill", 1),)
@@ -125,32 +128,32 @@ def test_a_skill_that_is_found_is_opened_once_though_it_lies_in_two_places(runs:
     assert MARK in run.asked[1]
 
 
-def test_a_skill_that_is_told_is_opened_as_a_file_and_there_is_no_tool_for_it(runs: dict[str, Ran]) -> None:
+def test_a_skill_that_is_told_is_opened_as_a_file_and_there_is_no_tool_for_it(runs: Runs) -> None:
     run = runs["told"]
     assert run.heard.skill_opened == "yes"
     assert '"name":"skill"' not in run.asked[0].replace(" ", "")
     assert MARK in run.asked[1]
 
 
-def test_what_may_not_be_done_is_told_and_the_answer_counts_all_the_same(runs: dict[str, Ran]) -> None:
+def test_what_may_not_be_done_is_told_and_the_answer_counts_all_the_same(runs: Runs) -> None:
     heard = runs["denied"].heard
     assert heard.text == "I may not."
     assert heard.denied == ("read: /etc/hostname",)
 
 
-def test_where_files_are_only_read_it_has_no_tool_that_changes_them(runs: dict[str, Ran]) -> None:
+def test_where_files_are_only_read_it_has_no_tool_that_changes_them(runs: Runs) -> None:
     asked = runs["reading"].asked[0].replace(" ", "")
     assert '"name":"read"' in asked
     assert not any(f'"name":"{tool}"' in asked for tool in ("bash", "edit", "write", "task", "webfetch"))
 
 
-def test_a_picture_and_the_effort_are_sent(runs: dict[str, Ran]) -> None:
+def test_a_picture_and_the_effort_are_sent(runs: Runs) -> None:
     (asked,) = runs["picture"].asked
     assert "image/png" in asked
     assert '"reasoning_effort":"high"' in asked.replace(" ", "")
 
 
-def test_asked_once_it_has_our_system_text_no_tools_and_no_skill(runs: dict[str, Ran]) -> None:
+def test_asked_once_it_has_our_system_text_no_tools_and_no_skill(runs: Runs) -> None:
     (asked,) = runs["asked"].asked
     assert "You count the boats." in asked
     assert "opencode" not in asked.lower().replace("skillopt-real", "").split("working directory")[0]
@@ -159,12 +162,12 @@ def test_asked_once_it_has_our_system_text_no_tools_and_no_skill(runs: dict[str,
     assert runs["asked"].heard.text == "Done."
 
 
-def test_a_rate_limit_that_passes_is_no_problem(runs: dict[str, Ran]) -> None:
+def test_a_rate_limit_that_passes_is_no_problem(runs: Runs) -> None:
     assert len(runs["rate_limit once"].asked) == 2
     assert runs["rate_limit once"].heard.text
 
 
-def test_while_it_tries_again_its_log_tells_what_its_output_does_not(runs: dict[str, Ran]) -> None:
+def test_while_it_tries_again_its_log_tells_what_its_output_does_not(runs: Runs) -> None:
     run = runs["internal"]
     assert run.finished.timed_out
     assert run.finished.stdout == b""

@@ -68,5 +68,6 @@ def lines(*events: dict[str, object]) -> bytes:
 
 
 def agent_job(**agent: object) -> Job:
-    """Return a job for an agent with these settings."""
-    return msgspec.structs.replace(JOB, agent=msgspec.convert(agent, AgentSettings))
+    """Return a job for an agent with these settings, confined if they say so."""
+    settings = msgspec.convert(agent, AgentSettings)
+    return msgspec.structs.replace(JOB, agent=settings, confined=settings.sandbox != "none")

@@ -29,7 +29,10 @@ class Copilot:
     programs: Sequence[str] = ("copilot",)
     install = "npm install --global @github/copilot"
     schemas = False
-    hosts: Sequence[str] = ("api.githubcopilot.com", "api.individual.githubcopilot.com", "api.github.com", "github.com")
+    hosts: Sequence[str] = (
+        *("api.github.com", "github.com", "api.githubcopilot.com", "api.individual.githubcopilot.com"),
+        *("api.business.githubcopilot.com", "api.enterprise.githubcopilot.com"),
+    )
     lasting: Sequence[str] = (".cache/copilot/pkg",)  # 235 MB that it unpacks at its first start, alike for every run
 
     def login(self, home: Path) -> bool:
@@ -42,7 +45,7 @@ class Copilot:
 
     def heard(self, ended: Ended) -> Heard:
         """Return the answer or the problem, from its exit code, its events and the transcript in its home."""
-        told, whole = events(ended.finished.stdout, ended.home)
+        told = events(ended.finished.stdout, ended.home)
         run = ran(told)
         model = ended.job.model
         return Heard(
@@ -55,6 +58,6 @@ class Copilot:
             actions=run.actions,
             calls=counted(run.calls),
             denied=denied(run.calls),
-            skill_opened=skill_opened(run.calls, ended.job.skill) if told or whole else "unknown",
-            task_read=task_read(run.calls) if told or whole else "unknown",
+            skill_opened=skill_opened(run.calls, ended.job.skill) if told else "unknown",
+            task_read=task_read(run.calls) if told else "unknown",
         )

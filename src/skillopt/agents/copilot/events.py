@@ -158,13 +158,13 @@ _decoder = msgspec.json.Decoder(Event)
 _session = msgspec.json.Decoder(Session)
 
 
-def events(stdout: bytes, home: Path) -> tuple[tuple[Event, ...], bool]:
-    """Return all events in order, those of the output and of the transcript, and whether there is a transcript."""
+def events(stdout: bytes, home: Path) -> tuple[Event, ...]:
+    """Return all events in order, those of the output and those of the transcript."""
     told = tuple(read_lines(stdout, _decoder))
     kept = tuple(read_lines(_transcript(home, _session_id(told)), _decoder))
     known = {event.id for event in kept if event.id}
     both = [*kept, *(event for event in told if not event.id or event.id not in known)]
-    return tuple(sorted(both, key=lambda event: event.timestamp or "~")), bool(kept)
+    return tuple(sorted(both, key=lambda event: event.timestamp or "~"))
 
 
 def _session_id(told: tuple[Event, ...]) -> str:

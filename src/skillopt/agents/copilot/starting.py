@@ -82,17 +82,16 @@ def _tools(job: Job) -> tuple[str, ...]:
     ours = (*_READING, *(_EDITING if agent.files == "edit" else ()), *own)
     offered = ours if agent.tools is None else agent.tools
     folders = tuple(word for folder in job.data_dirs for word in ("--add-dir", folder))
-    return (f"--available-tools={','.join(offered) or NO_TOOLS}", *folders, *_permissions(agent))
+    return (f"--available-tools={','.join(offered) or NO_TOOLS}", *folders, *_permissions(agent, confined=job.confined))
 
 
-def _permissions(agent: AgentSettings) -> tuple[str, ...]:
+def _permissions(agent: AgentSettings, *, confined: bool) -> tuple[str, ...]:
     """Return what the tools may do without being asked about, which nobody could answer.
 
     Everything only where files may be changed and something else confines the program. Otherwise Copilot's own
     lists: with none it still runs what only reads, which it knows by the command.
     """
     rights: tuple[str, ...] = ()
-    confined = agent.sandbox != "none"
     if agent.files == "read":
         rights = ("--deny-tool=write", *(("--allow-tool=shell",) if confined else ()))
     elif agent.permission != "manual":

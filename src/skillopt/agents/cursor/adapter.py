@@ -27,9 +27,9 @@ class Cursor:
 
     name = "cursor"
     programs: Sequence[str] = ("cursor-agent",)
-    install = "see https://cursor.com/cli: Cursor has its own installer, and the npm packages of that name are others'"
+    install = "Cursor's own installer, https://cursor.com/cli (npm packages of that name are other people's)"
     schemas = False
-    hosts: Sequence[str] = ("api2.cursor.sh", "cursor.com")
+    hosts: Sequence[str] = ("api2.cursor.sh", "api2geo.cursor.sh", "api.cursor.com", "cursor.com")
     lasting: Sequence[str] = ()
 
     def login(self, home: Path) -> bool:

@@ -23,7 +23,7 @@ def command(job: Job) -> Command:
     asked = job.agent is None and bool(job.system.strip())
     prompt = f"{job.system}\n\n{job.prompt}" if asked else job.prompt
     return Command(
-        args=(*_ALWAYS, "--workspace", job.work, *model, *_rights(job.agent)),
+        args=(*_ALWAYS, "--workspace", job.work, *model, *_rights(job.agent, confined=job.confined)),
         env={
             "CURSOR_CONFIG_DIR": f"{job.home}/{CONFIG}",
             "CURSOR_DATA_DIR": f"{job.home}/{CONFIG}/data",
@@ -60,10 +60,9 @@ def _refuse(job: Job) -> None:
         )
 
 
-def _rights(agent: AgentSettings | None) -> tuple[str, ...]:
+def _rights(agent: AgentSettings | None, *, confined: bool) -> tuple[str, ...]:
     """Return its mode, and whether it may do all without asking: only where files may be changed and it is confined."""
     if agent is None or agent.files == "read":
         return ("--mode", "ask")
-    if agent.sandbox == "none":
-        return ("--sandbox", "enabled", "--force")
-    return ("--sandbox", "disabled", "--force")  # ours is around it, and there is none within another
+    # within our sandbox there is none of its own
+    return ("--sandbox", "disabled" if confined else "enabled", "--force")

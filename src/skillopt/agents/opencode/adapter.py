@@ -29,7 +29,10 @@ class OpenCode:
     programs: Sequence[str] = ("opencode",)
     install = "npm install --global opencode-ai"
     schemas = False
-    hosts: Sequence[str] = ("opencode.ai", "api.opencode.ai")
+    hosts: Sequence[str] = (  # its own service, and the providers that a model's name most often begins with
+        *("opencode.ai", "api.opencode.ai", "api.anthropic.com", "api.openai.com"),
+        *("generativelanguage.googleapis.com", "openrouter.ai"),
+    )
     lasting: Sequence[str] = ()
 
     def login(self, home: Path) -> bool:

@@ -3,6 +3,8 @@ Owns what each key means for it, and the refusal of those that mean nothing; ref
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from skillopt.agents.program import Command, Job, Model
@@ -71,7 +73,7 @@ def _configuration(job: Job) -> Json:
         "autoupdate": False,
     }
     if job.agent is not None:
-        return settings | {"permission": _permissions(job.agent)}
+        return settings | {"permission": _permissions(job.agent, confined=job.confined)}
     asked = {"mode": "primary", "prompt": job.system.strip() or _WORDLESS, "permission": {"*": "deny"}}
     return settings | {"agent": {_ASKED: asked | {"tools": {"*": False}}}}
 
@@ -110,7 +112,7 @@ def _own_provider(name: str, options: Json, known: Json) -> tuple[str, Json]:
     return name, {provider: {"options": options, "models": {model: known}}}
 
 
-def _permissions(agent: AgentSettings) -> Json:
+def _permissions(agent: AgentSettings, *, confined: bool) -> Json:
     """Return what is allowed. Nothing is left to be asked about: a question that nobody answers ends the run."""
     refused = {
         "permission": agent.permission is not None,
@@ -121,28 +123,29 @@ def _permissions(agent: AgentSettings) -> Json:
     key = next((name for name, wanted in refused.items() if wanted), None)
     if key is not None:
         raise UsageError(f"OpenCode cannot be told agent.{key} when it is run by us.", hint=f"Leave agent.{key} out.")
-    offered = _offered(agent) if agent.tools is None else _asked_for(agent)
-    beyond = "deny" if agent.sandbox == "none" else "allow"
+    kept_back = _kept_back(agent, confined=confined)
+    offered = _offered(agent, kept_back) if agent.tools is None else _asked_for(agent.tools, kept_back)
+    beyond = "allow" if confined else "deny"
     # the last rule that fits counts, so that what is not named is refused
     return {"*": "deny", **dict.fromkeys(offered, "allow"), "external_directory": beyond, "doom_loop": "allow"}
 
 
-def _offered(agent: AgentSettings) -> tuple[str, ...]:
-    changing = tuple(tool for tool in _CHANGING if tool not in _kept_back(agent))
+def _offered(agent: AgentSettings, kept_back: Sequence[str]) -> tuple[str, ...]:
+    changing = tuple(tool for tool in _CHANGING if tool not in kept_back)
     fetching = ("webfetch",) if agent.network else ()
     return (*_READING, *changing, *fetching, *(() if agent.skill == "told" else ("skill",)))
 
 
-def _kept_back(agent: AgentSettings) -> tuple[str, ...]:
+def _kept_back(agent: AgentSettings, *, confined: bool) -> tuple[str, ...]:
     """Return what would change files that may not be changed; a shell cannot where the folder itself is read-only."""
     if agent.files == "edit":
         return ()
-    return _CHANGING if agent.sandbox == "none" else ("edit",)
+    return ("edit",) if confined else _CHANGING
 
 
-def _asked_for(agent: AgentSettings) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys("edit" if tool in _EDITORS else tool for tool in agent.tools or ()))
-    changing = next((name for name in names if name in _kept_back(agent)), None)
+def _asked_for(tools: Sequence[str], kept_back: Sequence[str]) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys("edit" if tool in _EDITORS else tool for tool in tools))
+    changing = next((name for name in names if name in kept_back), None)
     if changing is not None:
         raise UsageError(
             f"agent.tools has {changing}, with which OpenCode changes files, and agent.files is read.",

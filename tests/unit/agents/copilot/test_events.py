@@ -23,15 +23,15 @@ def kept(home: Path, session: str, *told: dict[str, object]) -> None:
 
 def test_output_and_transcript_are_one_account_in_the_order_of_time(tmp_path: Path) -> None:
     kept(tmp_path, "s", event("b", "2"), event("c", "3"))
-    both, whole = events(lines(event("a", "1"), event("b", "2"), event("d", "4")), tmp_path)
-    assert ([each.id for each in both], whole) == (["a", "b", "c", "d"], True)
+    both = events(lines(event("a", "1"), event("b", "2"), event("d", "4")), tmp_path)
+    assert [each.id for each in both] == ["a", "b", "c", "d"]
 
 
 def test_of_several_transcripts_only_the_one_that_the_output_names_is_read(tmp_path: Path) -> None:
     kept(tmp_path, "one", event("a", "1"))
     kept(tmp_path, "two", event("b", "2"))
-    assert [each.id for each in events(b"", tmp_path)[0]] == []
-    both, _ = events(lines({"type": "result", "id": "r", "timestamp": "9", "sessionId": "two"}), tmp_path)
+    assert [each.id for each in events(b"", tmp_path)] == []
+    both = events(lines({"type": "result", "id": "r", "timestamp": "9", "sessionId": "two"}), tmp_path)
     assert [each.id for each in both] == ["b", "r"]
 
 
