@@ -52,7 +52,7 @@ def measure() -> Claim:
     """Run each width without guesses and with some, and once with one worker for the bytes alone; then `strict`.
 
     The bar is for the run that may guess: without guesses, what a paired gate asks after an accept (40 tasks, three
-    times) fills 24 slots for five rounds, which is one link of the chain.
+    times) fills 24 slots for five rounds, while the step beside it needs four.
     """
     with folder() as path:
         found = _measure(path)

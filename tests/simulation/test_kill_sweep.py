@@ -25,7 +25,7 @@ environment: {{kind: dataset, path: tasks}}
 models:
   target: {{backend: openai, base_url: "http://127.0.0.1:{port}/s/mindful/v1", model: target}}
   optimizer: {{backend: openai, base_url: "http://127.0.0.1:{port}/s/mindful/v1", model: opt}}
-train: {{epochs: 2, batch_size: 2, accumulation: 2, seed: 132}}
+train: {{epochs: 2, batch_size: 2, accumulation: 2, seed: 297}}
 reflect: {{minibatch_size: 2}}
 aggregate: {{fan_in: 2, ask: always}}
 optimizer:
@@ -63,7 +63,7 @@ def scratch(tmp_path: Path) -> Iterator[Path]:
 def test_a_run_killed_after_any_append_ends_with_the_same_bytes(port: int, tmp_path: Path, scratch: Path) -> None:
     tasks = tmp_path / "tasks"
     tasks.mkdir()
-    world = rules_world(132, 5, 4, 2)
+    world = rules_world(297, 5, 4, 2)
     (tasks / "train.jsonl").write_text(world.jsonl("train"))
     (tasks / "val.jsonl").write_text(world.jsonl("val"))
     (tasks / "test.jsonl").write_text(world.jsonl("test"))

@@ -105,7 +105,10 @@ class Early:
         return self._failed.pop(key, None)
 
     async def ask(self, work: Work, turn: Turn) -> Ref | Failure:
-        """Ask certain work before its phase; a failure is kept for the unit that asks first."""
+        """Ask certain work before its phase; a failure is kept for the unit that asks first.
+
+        What ends the run when real work meets it ends it here, too.
+        """
 
         async def pay() -> Ref | Failure:
             """Pay for it, and keep what failed."""
@@ -116,7 +119,11 @@ class Early:
 
         if work.key in self._taken:
             raise HaltedError("Real work was here first.")
-        return await self._flights.fly(work.key, pay)
+        try:
+            return await self._flights.fly(work.key, pay)
+        except SkilloptError as error:
+            self._halt.stop(error)
+            raise
 
     async def land(self) -> None:
         """Wait for what is under way when the work stops: it is paid for."""
