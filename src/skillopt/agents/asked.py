@@ -18,6 +18,7 @@ from skillopt.domain.usage import Usage
 from skillopt.kernel.boundary import Attributed
 
 AT_ONCE = 8
+_OWN_WORDS = 8_000  # tokens of the program's own system text, as far as it cannot be taken away
 _SHARE_OF_A_REQUEST = 0.9  # of the deadline: the program's own time-out comes first, and says more
 _WHO = {"user": "They said", "assistant": "You said"}
 
@@ -41,9 +42,9 @@ class CliChat:
         return self._team.settings.timeout
 
     def worst(self, request: ChatRequest) -> Usage:
-        """Return what one question is reserved at."""
-        read = sum(len(message.content) for message in request.messages)
-        return self._team.reserved(read + request.max_tokens)
+        """Return what one question is reserved at: a token is a byte at least, and the program has words of its own."""
+        asked = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in request.messages)
+        return self._team.reserved(read=asked + _OWN_WORDS, written=request.max_tokens)
 
     async def send(self, request: ChatRequest) -> Reply:
         """Ask once; what a single prompt cannot say is refused."""

@@ -60,9 +60,9 @@ class CliAgent:
         return self._team.identity(msgspec.json.encode(kept, order="deterministic").decode())
 
     def worst(self, errand: Errand) -> Usage:
-        """Return what a run is reserved at, with its repetitions."""
+        """Return what a run is reserved at, with its repetitions; all of it might be written, which costs the most."""
         del errand
-        return self._team.reserved(self._settings.most_tokens, self._settings.empty_retries + 1)
+        return self._team.reserved(written=self._settings.most_tokens, times=self._settings.empty_retries + 1)
 
     async def run(self, errand: Errand) -> Reply:
         """Have the errand done; a run that ended without an answer is begun again, with a note."""

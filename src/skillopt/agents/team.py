@@ -83,11 +83,11 @@ class Team(msgspec.Struct, frozen=True, kw_only=True):
             return self.program.search
         return os.pathsep.join((self.program.search, f"{self.grounds.tools(stay.tools)}/{BIN}"))
 
-    def reserved(self, tokens: int, times: int = 1) -> Usage:
-        """Return what so many runs of so many tokens are reserved at; all might be written, which costs the most."""
-        price = self.settings.price
-        nano = 0 if price is None else price.cost(input_tokens=0, cached_tokens=0, output_tokens=tokens * times)
-        return Usage(calls=times, output_tokens=tokens * times, nano_usd=nano)
+    def reserved(self, *, read: int = 0, written: int, times: int = 1) -> Usage:
+        """Return what so many runs are reserved at, of so many tokens each."""
+        read, written, price = read * times, written * times, self.settings.price
+        nano = 0 if price is None else price.cost(input_tokens=read, cached_tokens=0, output_tokens=written)
+        return Usage(calls=times, input_tokens=read, output_tokens=written, nano_usd=nano)
 
 
 def _furnish(home: Path, files: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from skillopt.kernel.journal import Journal
 from skillopt.kernel.ports import Clock
 from skillopt.store.sqlite import SqliteJournal
 
-JOURNAL = "journal.db"
+WORKSPACE, JOURNAL = ".skillopt", "journal.db"
 
 
 @asynccontextmanager

@@ -85,8 +85,8 @@ def _laid_out(name: str, keep: Path | None) -> Path:
 
 
 def _demonstrated(folder: Path, summary: Summary) -> Demonstrated:
-    from skillopt.app.project.prepare import WORKSPACE
     from skillopt.app.recorded.change import change_of
+    from skillopt.app.workspace import WORKSPACE
 
     return Demonstrated(
         folder=str(folder),

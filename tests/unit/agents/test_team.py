@@ -85,6 +85,6 @@ def test_who_answers_is_the_program_in_its_version_and_the_model(
 
 
 def test_a_reservation_costs_as_if_every_token_were_written(tmp_path: Path) -> None:
-    assert team(tmp_path, "").reserved(10) == Usage(calls=1, output_tokens=10)
+    assert team(tmp_path, "").reserved(written=10) == Usage(calls=1, output_tokens=10)
     priced = team(tmp_path, "", settings=ScriptedSettings(price=Price(input=9.0, output=2.0)))
-    assert priced.reserved(10, 3) == Usage(calls=3, output_tokens=30, nano_usd=60_000)
+    assert priced.reserved(written=10, times=3) == Usage(calls=3, output_tokens=30, nano_usd=60_000)

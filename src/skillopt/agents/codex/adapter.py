@@ -27,6 +27,11 @@ class CodexSettings(
 ):
     """A model reached through Codex, over the protocol `responses`."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.wire not in {None, "responses"}:
+            raise ValueError("Codex speaks no wire but responses")
+
 
 class Codex:
     """The adapter of Codex's command line."""

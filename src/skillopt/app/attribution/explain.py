@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from skillopt.app.workspace import JOURNAL
+from skillopt.app.workspace import JOURNAL, WORKSPACE
 from skillopt.domain.errors import UsageError, unknown_name
 from skillopt.domain.skill import SKILL_FILE
 from skillopt.kernel.events import Event, SkillKept
@@ -17,7 +17,6 @@ from skillopt.train.attribution.blame import blame_of
 from skillopt.train.attribution.explain import Explained, Page, explained
 
 _PLACE = re.compile(r"(?P<name>.+?)(?::(?P<line>\d+))?")
-_WORKSPACE = ".skillopt"
 
 
 def explain(place: str, workspace: Path | None) -> Explained:
@@ -29,13 +28,13 @@ def explain(place: str, workspace: Path | None) -> Explained:
     path = Path(match["name"])
     if path.is_file():
         return _file(path, number, _around(path) if workspace is None else workspace)
-    return _run(match["name"], number, Path(_WORKSPACE) if workspace is None else workspace)
+    return _run(match["name"], number, Path(WORKSPACE) if workspace is None else workspace)
 
 
 def _around(path: Path) -> Path:
     """Return the workspace that a file lies in, or else the one of this folder."""
     inside = (folder for folder in path.resolve().parents if (folder / JOURNAL).is_file())
-    return next(inside, Path(_WORKSPACE))
+    return next(inside, Path(WORKSPACE))
 
 
 def _file(path: Path, number: int | None, workspace: Path) -> Explained:

@@ -13,11 +13,12 @@ import msgspec
 from skillopt.app.config import Config, plan_bytes
 from skillopt.app.library.own import named_in, own_environment, own_tasks
 from skillopt.app.models import references, refuse_unseen
-from skillopt.app.project.prepare import WORKSPACE, Prepared, refuse_files
+from skillopt.app.project.prepare import Prepared, refuse_files
 from skillopt.app.project.prompts import read_prompts
 from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.project.skills import read_skill
 from skillopt.app.settings.load import typed
+from skillopt.app.workspace import WORKSPACE
 from skillopt.backends.function import FunctionChat, FunctionSettings, waits
 from skillopt.domain.chat import Image, Reply
 from skillopt.domain.errors import UsageError

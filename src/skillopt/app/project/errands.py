@@ -11,6 +11,7 @@ from typing import NamedTuple
 from skillopt.agents.settings import AgentSettings
 from skillopt.app.config import CliModel, Config
 from skillopt.app.project.trust import Asked
+from skillopt.app.workspace import WORKSPACE
 from skillopt.domain.errors import UsageError
 from skillopt.environments.dataset import Dataset
 from skillopt.environments.errands.dataset import AgentDataset
@@ -26,7 +27,7 @@ class Surroundings(NamedTuple):
     contents: dict[str, str]
 
 
-def surroundings(config: Config, root: Path, dataset: Dataset) -> Surroundings:
+def surroundings(config: Config, root: Path, workspace: Path, dataset: Dataset) -> Surroundings:
     """Return the environment of these tasks."""
     if config.environment.kind == "dataset":
         if config.agent != AgentSettings():
@@ -42,7 +43,7 @@ def surroundings(config: Config, root: Path, dataset: Dataset) -> Surroundings:
             hint="Name the backend of an agent's program: codex, claude_code, copilot, opencode or cursor.",
         )
     path = (root / config.environment.path).resolve()
-    _refuse_data_with_answers(config.agent, root, path)
+    _refuse_data_with_answers(config.agent, root, tasks=path, workspace=workspace)
     data = {name: (root / place).resolve() for name, place in config.agent.data_dirs.items()}
     environment = AgentDataset.of(dataset, path if path.is_dir() else path.parent, data)
     return Surroundings(environment, Members(errands=environment), environment.contents)
@@ -79,7 +80,7 @@ def _digest(key: str, place: Path) -> str:
     return content.hexdigest()
 
 
-def _refuse_data_with_answers(settings: AgentSettings, root: Path, tasks: Path) -> None:
+def _refuse_data_with_answers(settings: AgentSettings, root: Path, *, tasks: Path, workspace: Path) -> None:
     """What an agent may read must hold no reference, no other task and no result of a run."""
     for name, place in settings.data_dirs.items():
         folder = (root / place).resolve()
@@ -90,7 +91,9 @@ def _refuse_data_with_answers(settings: AgentSettings, root: Path, tasks: Path) 
                 f"agent.data_dirs.{name} would show the agent {folder}, where the tasks with their answers are.",
                 hint="Put what the agent may read into a folder of its own.",
             )
-        if root.resolve().is_relative_to(folder) or ".skillopt" in folder.parts:
+        results = (root.resolve(), workspace.resolve())
+        within = folder.is_relative_to(results[1]) or WORKSPACE in folder.parts
+        if within or any(each.is_relative_to(folder) for each in results):
             raise UsageError(
                 f"agent.data_dirs.{name} would show the agent {folder}, where results of runs are.",
                 hint="Put what the agent may read into a folder of its own.",

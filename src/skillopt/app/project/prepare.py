@@ -18,6 +18,7 @@ from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubbe
 from skillopt.app.project.skills import read_skill
 from skillopt.app.project.trust import Asked, Trust
 from skillopt.app.settings.load import load
+from skillopt.app.workspace import WORKSPACE
 from skillopt.domain.errors import UsageError, unknown_name
 from skillopt.domain.skill import Skill
 from skillopt.domain.tasks import SplitName, TaskSet
@@ -27,8 +28,6 @@ from skillopt.kernel.plugins.members import Members
 from skillopt.kernel.ports import Chat, Environment
 from skillopt.phases.prompting import Prompts
 from skillopt.train.plan import Plan
-
-WORKSPACE = ".skillopt"
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,13 +97,14 @@ def prepare(
     prompts = read_prompts(root, config.prompts, scrub)
     command = config.environment.command
     program = None if command is None else read_program(command, root, root / config.environment.path)
-    around = surroundings(config, root, Dataset(config.environment, tasks, dataset.images))
+    place = root / WORKSPACE if workspace is None else workspace.resolve()
+    around = surroundings(config, root, place, Dataset(config.environment, tasks, dataset.images))
     digest = None if program is None else program.digest
     record = plan_bytes(config, skill, tasks, prompts, program=digest, contents=around.contents)
     return Prepared(
         config=config,
         root=root,
-        workspace=root / WORKSPACE if workspace is None else workspace.resolve(),
+        workspace=place,
         environment=around.environment,
         members=around.members,
         scrub=scrub,

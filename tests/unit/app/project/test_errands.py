@@ -27,7 +27,7 @@ def config(kind: str = "agent", target: dict[str, str] = CODEX, **agent: object)
 def made(folder: Path, of: Config) -> Surroundings:
     (folder / "tasks").mkdir(exist_ok=True)
     (folder / "tasks" / "in.csv").write_text("1,2")
-    return surroundings(of, folder, Dataset(of.environment, TASKS))
+    return surroundings(of, folder, folder / ".skillopt", Dataset(of.environment, TASKS))
 
 
 def refusal(folder: Path, of: Config) -> str:
