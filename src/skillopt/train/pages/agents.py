@@ -17,12 +17,15 @@ def worked(conduct: Conduct) -> Iterator[Html]:
 def sentences(conduct: Conduct) -> Iterator[str]:
     """Yield the sentences: a skill that is not read can teach nothing, so that comes first."""
     known = conduct.opened + conduct.unopened
-    yield f"Agents were sent {conduct.runs:,} times, with {conduct.tool_calls:,} tool calls in all."
+    yield (
+        f"Of agents {conduct.runs:,} answers were used, made with {conduct.tool_calls:,} tool calls; one that is used "
+        "twice counts twice."
+    )
     if known:
-        yield f"They read the skill in {conduct.opened:,} of the {known:,} runs that tell."
+        yield f"They read the skill for {conduct.opened:,} of the {known:,} that tell."
     if conduct.unopened > conduct.opened:
         yield "Where they do not find it by themselves, mend its description, or set agent.skill: told."
     if conduct.denied:
         yield f"{conduct.denied:,} tool calls were denied."
     if conduct.repeated:
-        yield f"{conduct.repeated:,} runs ended without an answer and were begun again."
+        yield f"{conduct.repeated:,} attempts ended without an answer and were begun again."
