@@ -41,6 +41,7 @@ MACHINE_FACTS = (
 SKIPPED_FOLDERS = {
     ".git",
     ".hypothesis",
+    ".cache",
     ".venv",
     ".venv-lock",
     ".skillopt",

@@ -27,7 +27,7 @@ from skillopt.kernel.boundary import Attributed
 
 LONGEST_RAW = 256 << 10
 _SHARE_OF_A_REQUEST = 0.9  # of the deadline: the program's own time-out comes first, and says more
-_FENCE = ".git"  # where programs take a project to begin; an empty one means nothing to git itself
+_FENCE = ".git"  # an empty repository: where programs take a project to begin
 _DECIDES_NOTHING = ("timeout", "at_once", "most_tokens", "path")
 
 
@@ -115,7 +115,9 @@ class CliAgent:
         """Lay it out below a fence: a program that looks upwards for skills and instructions goes no further."""
         place = folder.resolve() / "job"
         place.mkdir()
-        (folder / _FENCE).mkdir()
+        for part in ("objects", "refs"):
+            (folder / _FENCE / part).mkdir(parents=True)
+        (folder / _FENCE / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
         return lay_out(place, errand, preamble=self._settings.preamble)
 
     def _reply(self, ended: Ended, heard: Heard, seen: _Seen) -> Reply:
