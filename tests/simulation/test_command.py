@@ -10,11 +10,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import msgspec
 import pytest
 
+from skillopt.domain.agency.transcripts import LeftFile
 from skillopt.domain.chat import Reply
 from skillopt.domain.errors import CrashedError, StoreError
 from skillopt.domain.judging import written
@@ -36,7 +38,7 @@ class Bench:
         self.broken = broken
         self.ran: Counter[bytes] = Counter()
 
-    def work(self, task: Task, answer: str) -> Graded:
+    def work(self, task: Task, answer: str, files: Sequence[LeftFile] = ()) -> Graded:
         """Return the work of grading an answer."""
         key = blake2b(f"{task.public_digest} {task.grading_digest} {answer}".encode(), digest_size=16).digest()
         return Graded(key, self, task, answer)

@@ -11,6 +11,7 @@ import msgspec
 from skillopt.domain.chat import Reply
 from skillopt.domain.errors import (
     AgentError,
+    AgentTimeoutError,
     AuthError,
     NotLoggedInError,
     ProviderError,
@@ -94,7 +95,7 @@ class Payments:
                         if isinstance(error, _ENDS_THE_RUN):
                             raise
                         if wait is None:
-                            return _failure(error)
+                            return _failure(error, work)
                     await self._halt.rest(self._clock, wait)
                     effort.seconds += wait
 
@@ -103,7 +104,7 @@ class Payments:
         try:
             return await self._attempt(work, work.worst(), _Effort(), turn="soon")
         except (ProviderError, AgentError) as error:
-            return _failure(error)
+            return _failure(error, work)
 
     async def _attempt(self, work: Work, worst: Usage, effort: _Effort, *, turn: Turn) -> Ref:
         """Ask once; the worst case that all but a guess, whose turn is soon, holds is settled whatever happens."""
@@ -144,7 +145,7 @@ class Payments:
         except (ProviderError, AgentError) as error:
             error.scrub(self._scrub)
             charged = _charge(error, worst)
-            self._record(work, attempt, charged, _failure(error))
+            self._record(work, attempt, charged, _failure(error, work))
             raise
         finally:
             if not speculative:
@@ -155,8 +156,10 @@ class Payments:
         return Ref(self._handle.number, attempt)
 
 
-def _failure(error: SkilloptError) -> Failure:
-    passing = isinstance(error, ProviderError) and (error.retryable or isinstance(error, UnansweredError))
+def _failure(error: SkilloptError, work: Work) -> Failure:
+    provider = isinstance(error, ProviderError) and (error.retryable or isinstance(error, UnansweredError))
+    # an agent might come to an end with more time; a program that grades had all that one answer is worth
+    passing = provider or (isinstance(error, AgentTimeoutError) and bool(work.role))
     return Failure(kind=type(error).__name__, who=error.who, message=str(error), passing=passing)
 
 

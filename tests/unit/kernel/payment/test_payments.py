@@ -6,6 +6,7 @@ import pytest
 
 from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
 from skillopt.domain.errors import (
+    AgentTimeoutError,
     AuthError,
     BudgetReachedError,
     CrashedError,
@@ -149,6 +150,13 @@ def test_what_can_cost_nothing_has_cost_nothing_when_it_breaks() -> None:
     assert outcome == Failure(kind="CrashedError", who="agent", message="broken")
     assert office.spent.charged == office.ledger.settled == NOTHING
     assert office.spent.failed == 1
+
+
+def test_an_agent_that_took_too_long_may_be_sent_again_and_is_charged_what_it_told() -> None:
+    late = AgentTimeoutError("late", usage=Usage(calls=2, output_tokens=7))
+    office, outcome = paid(Script(late))
+    assert outcome == Failure(kind="AgentTimeoutError", who="agent", message="late", passing=True)
+    assert office.spent.charged == Usage(calls=2, output_tokens=7)
 
 
 def test_after_the_last_attempt_the_failure_is_the_outcome() -> None:
