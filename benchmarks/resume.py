@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import statistics
 from pathlib import Path
 
@@ -45,7 +46,7 @@ def measure() -> Claim:
             "calls": paid,
             "first_run_seconds": round(first.wall, 2),
             "rounds": rounded(ran.wall for ran in again),
-            "same_summary": all(ran.output == again[0].output for ran in again),
+            "same_summary": len({_told(ran.output) for ran in (first, *again)}) == 1,
             "folder_mb": round(size / 1e6, 1),
         },
     )
@@ -57,3 +58,10 @@ def _calls(server: Stub) -> int:
 
 if __name__ == "__main__":
     tell(measure())
+
+
+def _told(output: str) -> str:
+    """Return the summary without what a run took: all else is the same however often it is run."""
+    summary = json.loads(output)
+    del summary["wall_seconds"], summary["usage"]["overhead"]
+    return json.dumps(summary)
