@@ -1,4 +1,4 @@
-"""`skillopt runs`: what a workspace holds. Lists, shows, compares, exports, imports and removes runs.
+"""`skillopt runs`: what a workspace holds. Lists, shows, looks into, compares, exports, imports and removes runs.
 Owns the layout of these answers; refuses to know how runs are kept."""
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RunList(msgspec.Struct, frozen=True, kw_only=True):
 
 @click.group(epilog="Example: skillopt runs list")
 def command() -> None:
-    """List, show, compare, export, import and remove the runs of a workspace."""
+    """List, show, look into, compare, export, import and remove the runs of a workspace."""
 
 
 @command.command("list", epilog="Example: skillopt runs list --workspace project/.skillopt")
@@ -85,6 +85,25 @@ def compare(names: tuple[str, ...], workspace: Path, *, as_json: bool) -> None:
         print_json({"runs": compared})
     else:
         print_text("\n".join(comparison_lines(compared)))
+
+
+@command.command(epilog="Example: skillopt runs work 3f2a9c01d4e7 --step 2 --task berth-17 --raw")
+@click.argument("name")
+@click.option("--step", type=int, help="Only what was done in this step.")
+@click.option("--task", help="Only what was done for this task.")
+@click.option("--raw", is_flag=True, help="Also what the agent's program wrote on its output, up to 256 KiB a run.")
+@_WORKSPACE
+@_JSON
+def work(name: str, step: int | None, task: str | None, workspace: Path, *, raw: bool, as_json: bool) -> None:
+    """Show what the agents of a run did: how each went about its task, its steps, files, cost and answer."""
+    from skillopt.app.recorded.work import work_of
+    from skillopt.cli.shown.works import work_lines
+
+    works = work_of(workspace, name, step=step, task=task)
+    if as_json:
+        print_json({"works": works if raw else [msgspec.structs.replace(each, raw="") for each in works]})
+    else:
+        print_text("\n".join(line for each in works for line in work_lines(each, raw=raw)))
 
 
 @command.command(epilog="Example: skillopt runs export 3f2a9c01d4e7 > run.jsonl")

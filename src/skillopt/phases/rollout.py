@@ -100,4 +100,5 @@ def agents_worked(phase: str, rollouts: Sequence[Rollout], *, each: bool) -> Age
         for answered, transcript in done
     )
     conduct = conduct_of(transcript for _, transcript in done)
-    return AgentsWorked(path=phase, conduct=conduct, works=works if each else ())
+    tasks = tuple(rollout.task_id for rollout in rollouts)
+    return AgentsWorked(path=phase, conduct=conduct, tasks=tasks, works=works if each else ())

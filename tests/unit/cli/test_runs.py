@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from skillopt.cli.main import main
+from tests.unit.app.programs_at_work import codex_on_path
 from tests.unit.app.projects import settings, write_project
 
 Capture = pytest.CaptureFixture[str]
@@ -58,7 +59,7 @@ def test_show_is_the_summary_again(workspace: Path, capsys: Capture) -> None:
     assert told(capsys, "show", "one", "--workspace", str(workspace)).startswith("run one: finished")
 
 
-@pytest.mark.parametrize("verb", ["show", "export", "rm"])
+@pytest.mark.parametrize("verb", ["show", "work", "export", "rm"])
 def test_an_unknown_run_is_2_with_the_nearest(workspace: Path, capsys: Capture, verb: str) -> None:
     assert main(["runs", verb, "onne", "--workspace", str(workspace)]) == 2
     captured = capsys.readouterr()
@@ -101,4 +102,37 @@ def test_rm_forgets_the_run_and_its_folder(workspace: Path, capsys: Capture) -> 
 def test_an_unknown_verb_names_the_nearest_and_all(capsys: Capture, typed: str, meant: str) -> None:
     assert main(["runs", typed]) == 2
     err = capsys.readouterr().err
-    assert f"Did you mean '{meant}'? Valid: compare, export, import, list, rm, show." in err
+    assert f"Did you mean '{meant}'? Valid: compare, export, import, list, rm, show, work." in err
+
+
+def test_work_tells_what_agents_did_and_the_output_of_their_program_when_asked(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = codex_on_path(tmp_path, monkeypatch, 'return None if "crash" in task else "\\x1b[31mred"')
+    config = settings(environment={"kind": "agent", "path": "tasks"}, agent={"sandbox": "none"})
+    config["models"] = {"target": target, "optimizer": {"backend": "scripted", "scenario": "rules"}}
+    path = write_project(tmp_path, config, sizes=(2, 2, 2))
+    with (tmp_path / "tasks" / "val.jsonl").open("a") as tasks:
+        tasks.write('{"id": "doomed", "input": "crash", "reference": "x"}\n')
+    assert main(["eval", str(path), "--trust", "--json"]) == 0
+    run = json.loads(capsys.readouterr().out)["run"]
+    there = ("--workspace", str(tmp_path / ".skillopt"))
+
+    out = told(capsys, "work", run, *there)
+    assert out.count("== ") == 3
+    assert "agent: codex 0.169.0, exit code 0\ntask read: yes; skill opened: unknown\n" in out
+    assert "100 tokens in, 7 out, $0.0000" in out
+    assert "steps:\n1. ran exec_command: cat task.md [exit 0]\n2. said: red\nanswer:\nred\n" in out
+    assert "== doomed (" in out
+    assert "failed: CrashedError: " in out
+    assert "thread.started" not in out
+
+    raw = told(capsys, "work", run, "--task", "doomed", "--raw", *there)
+    assert "thread.started" not in raw, "a run without an answer keeps its cause only"
+    full = json.loads(told(capsys, "work", run, "--raw", "--json", *there))["works"]
+    brief = json.loads(told(capsys, "work", run, "--json", *there))["works"]
+    assert [each["task_id"] for each in full] == [each["task_id"] for each in brief]
+    assert ['"thread.started"' in each["raw"] for each in full] == [each["failure"] is None for each in full]
+    assert {each["raw"] for each in brief} == {""}
+    done = next(each["task_id"] for each in full if each["failure"] is None)
+    assert "output of the program:\n{" in told(capsys, "work", run, "--task", done, "--raw", *there)

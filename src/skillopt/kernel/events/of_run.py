@@ -73,10 +73,14 @@ class AnswersJudged(Fact, frozen=True, kw_only=True, tag="answers_judged"):
 
 
 class AgentsWorked(Fact, frozen=True, kw_only=True, tag="agents_worked"):
-    """Agents did the errands of this phase: how they went about them; of train tasks also each by itself."""
+    """Agents did the errands of this phase: how they went about them; of train tasks also each by itself.
+
+    `tasks` are those of the phase's units, in order; the journal has what became of each.
+    """
 
     path: str
     conduct: Conduct
+    tasks: tuple[str, ...] = ()
     works: tuple[WorkFact, ...] = ()
 
 
