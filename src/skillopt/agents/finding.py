@@ -26,7 +26,8 @@ _SCRIPT = b"#!"
 class Program(msgspec.Struct, frozen=True, kw_only=True):
     """A program that was found: how it is started, its version, and the folders it is made of.
 
-    `wrapper` says that it is a script which starts something else, so that its version need not be what runs.
+    `wrapper` says that it is a script outside of any package, which starts something else: its version need not be what
+    runs.
     """
 
     path: Path
@@ -61,7 +62,7 @@ async def find_program(adapter: Adapter, *, path: str | None, root: Path, enviro
         version=told[0],
         readable=tuple(dict.fromkeys(_made_of(found, search))),
         search=search,
-        wrapper=_is_script(found.resolve()),
+        wrapper=_is_script(found.resolve()) and _package_of(found.resolve()) is None,
     )
 
 
@@ -97,13 +98,18 @@ def _folders(program: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
 def _made_of(program: Path, search: str) -> tuple[Path, ...]:
     """Return the folders outside the system that a program is read from."""
     real = program.resolve()
-    modules = next((parent for parent in real.parents if parent.name == _MODULES), None)
+    modules = _package_of(real)
     parts = [program.parent, real.parent if modules is None else modules]
     if _is_script(real):
         node = shutil.which("node", path=search)
         if node is not None:
             parts += [Path(node).parent, Path(node).resolve().parent.parent]
     return tuple(part for part in parts if not part.is_relative_to(_SYSTEM))
+
+
+def _package_of(program: Path) -> Path | None:
+    """Return the folder of packages that a program is a part of, or None."""
+    return next((parent for parent in program.parents if parent.name == _MODULES), None)
 
 
 def _is_script(program: Path) -> bool:

@@ -25,9 +25,10 @@ from skillopt.domain.texts import clipped
 from skillopt.domain.usage import Usage
 
 _LONGEST_WORDS = 600
+_ENDS = (".", "!", "?", "…")
 _THE_PROGRAM: Mapping[Cause, tuple[type[AgentError], str]] = MappingProxyType(
     {
-        "login": (NotLoggedInError, "Log in with the program, or give api_key."),
+        "login": (NotLoggedInError, "Give api_key: a run has a home of its own, without your login."),
         "crashed": (CrashedError, "Run it by hand with the same model to see more."),
     }
 )
@@ -71,6 +72,7 @@ def failure(adapter: Adapter, ended: Ended, heard: Heard) -> AgentError | Provid
 
 def _error(adapter: Adapter, problem: Problem, usage: Usage | None) -> AgentError | ProviderError:
     said = f"{adapter.name}: {clipped(problem.message, _LONGEST_WORDS)}"
+    said += "" if said.endswith(_ENDS) else "."  # a hint comes after it
     if problem.cause in _THE_PROGRAM:
         program, hint = _THE_PROGRAM[problem.cause]
         return program(said, hint=hint, usage=usage)

@@ -78,6 +78,7 @@ def test_of_a_package_all_modules_can_be_read_and_of_a_script_its_interpreter(tm
     assert program.path == tmp_path / "bin" / "scripted-program"
     assert set(program.readable) == {tmp_path / "bin", modules, node.parent, tmp_path / "node"}
     assert str(node.parent) in program.search.split(":")
+    assert not program.wrapper, "a package's own script has the package's version"
 
 
 def test_a_binary_is_no_wrapper_and_what_belongs_to_the_system_needs_no_word(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_every_cause_is_the_error_of_whoever_must_act(cause: Cause) -> None:
     error = what_of(Heard(text="42", problem=problem, usage=SPENT), exit_code=1)
     kind, who = BECOMES[cause]
     assert type(error) is kind
-    assert (error.who, error.usage, error.message) == (who, SPENT, "scripted_program: so it said")
+    assert (error.who, error.usage, error.message) == (who, SPENT, "scripted_program: so it said.")
     if isinstance(error, ProviderError):
         assert (error.status, error.retry_after) == (418, 7.0)
 

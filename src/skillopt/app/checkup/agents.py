@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from skillopt.agents.finding import Program, find_program
 from skillopt.agents.program import Adapter
 from skillopt.agents.settings import CliSettings
@@ -20,6 +22,7 @@ from skillopt.domain.errors import NotInstalledError, SkilloptError
 from skillopt.domain.skill import Skill
 
 _READY = "Answer with the word ready."
+_PATIENCE = 60.0  # seconds for one word: some programs wait very long for a server that is not there
 
 
 async def programs_here(environ: Mapping[str, str]) -> Sequence[Finding]:
@@ -32,7 +35,7 @@ async def agent_at_work(prepared: Prepared, *, environ: Mapping[str, str], call:
     target = prepared.config.models.target
     if prepared.members.errands is None or not isinstance(target, CliModel):
         return ()
-    settings = prepared.config.agent
+    settings = msgspec.structs.replace(prepared.config.agent, timeout=min(prepared.config.agent.timeout, _PATIENCE))
     check = "agent"
     missing = [asked.words for asked in prepared.asked if not prepared.trust.has(asked)]
     if missing:
@@ -78,9 +81,12 @@ def _told(program: Program) -> str:
 
 
 def _logged_in(adapter: Adapter, environ: Mapping[str, str]) -> str:
+    return "you are logged in to it" if _has_login(adapter, environ) else "no login of yours was found"
+
+
+def _has_login(adapter: Adapter, environ: Mapping[str, str]) -> bool:
     home = environ.get("HOME", "")
-    there = home.startswith("/") and adapter.login(Path(home))
-    return "you are logged in to it" if there else "no login of yours was found"
+    return home.startswith("/") and adapter.login(Path(home))
 
 
 def _login(model: CliSettings, environ: Mapping[str, str]) -> str:
@@ -88,7 +94,8 @@ def _login(model: CliSettings, environ: Mapping[str, str]) -> str:
     reference = key_reference_of(model)
     if reference is not None:
         return f"its key is {reference}"
-    return f"it is given no key ({_logged_in(adapter_of(model), environ)}, which a run does not use)"
+    own = ", and a run does not use the login that you have" if _has_login(adapter_of(model), environ) else ""
+    return f"it is given no key{own}"
 
 
 def _confined(sandbox: str) -> str:

@@ -66,7 +66,7 @@ async def _sandbox() -> Finding:
     told = "; ".join(f"{each.tier.value}: {each.says}" for each in probed)
     if holding is None:
         return Finding(check="sandbox", ok=None, says=f"none holds here, so code of others does not run ({told})")
-    return Finding(check="sandbox", ok=True, says=f"{holding} ({told})")
+    return Finding(check="sandbox", ok=True, says=f"{holding} holds ({told})")
 
 
 def _judging(prepared: Prepared) -> Iterator[Finding]:

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from skillopt.app.checkup.agents import programs_here
 from skillopt.app.checkup.doctor import examine
 from skillopt.app.checkup.finding import Finding
+from skillopt.app.environ import variables
 from skillopt.app.programs.adapters import ADAPTERS
+from skillopt.app.project.prepare import prepare
+from skillopt.app.project.trust import Trust
 from skillopt.testing.server.embedded import ThreadedServer, serve_in_thread
+from tests.unit.app.programs_at_work import codex_on_path
 from tests.unit.app.projects import over_http, settings, write_project
 
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
@@ -34,6 +39,57 @@ def test_without_a_config_only_the_machine_is_looked_at() -> None:
     assert "to install it: npm install" in found["agents.codex"].says
     assert found["python"].ok is True
     assert found["config"].ok is None
+
+
+def with_codex(folder: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> Path:
+    target = codex_on_path(folder, monkeypatch, answer)
+    models = {"target": target, "optimizer": {"backend": "scripted", "scenario": "rules"}}
+    sections = settings(environment={"kind": "agent", "path": "tasks"}, agent={"sandbox": "none"}, models=models)
+    return write_project(folder, sections)
+
+
+def test_a_program_is_told_with_its_version_its_place_and_whether_somebody_is_logged_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codex_on_path(tmp_path, monkeypatch)
+    environ = {"PATH": str(tmp_path / "programs"), "HOME": str(tmp_path)}
+    (codex,) = [each for each in asyncio.run(programs_here(environ)) if each.check == "agents.codex"]
+    assert codex.ok is True
+    assert codex.says.startswith(f"0.169.0 at {tmp_path}/programs/codex (a script that starts something else")
+    assert codex.says.endswith("; no login of yours was found")
+    (tmp_path / ".codex").mkdir()
+    (tmp_path / ".codex" / "auth.json").write_text("{}")
+    (codex,) = [each for each in asyncio.run(programs_here(environ)) if each.check == "agents.codex"]
+    assert codex.says.endswith("; you are logged in to it")
+
+
+def test_an_agent_waits_for_a_word_is_not_sent_and_is_sent_when_asked_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = with_codex(tmp_path, monkeypatch, 'return "ready"')
+
+    def agent(*, call: bool) -> Finding:
+        found = {each.check: each for each in asyncio.run(examine(config, environ=variables(), call=call))}
+        assert "models.target" not in found
+        return found["agent"]
+
+    waiting = agent(call=False)
+    assert (waiting.ok, waiting.says.startswith("waits for your word (--trust): the agent unconfined")) == (None, True)
+    for asked in prepare(config, environ={}).asked:
+        Trust.of(variables()).grant(asked)
+    here = "codex 0.169.0, not confined; it is given no key"
+    assert agent(call=False).says == f"{here}; not sent (--call has it say one word)"
+    sent = agent(call=True)
+    assert (sent.ok, sent.says.startswith(f"{here}; answered in ")) == (True, True)
+
+
+def test_an_agent_that_fails_is_told_in_its_own_words_and_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = with_codex(tmp_path, monkeypatch, "return None")
+    for asked in prepare(config, environ={}).asked:
+        Trust.of(variables()).grant(asked)
+    found = {each.check: each for each in asyncio.run(examine(config, environ=variables(), call=True))}
+    assert found["agent"].ok is False
+    assert "; codex: Codex ended with exit code 9 and said nothing. Run it by hand" in found["agent"].says
 
 
 def test_nothing_is_asked_without_call(server: ThreadedServer, tmp_path: Path) -> None:
