@@ -13,10 +13,12 @@ import msgspec
 from skillopt.app.config import Config, plan_bytes
 from skillopt.app.library.own import named_in, own_environment, own_tasks
 from skillopt.app.models import references, refuse_unseen
+from skillopt.app.project.errands import Surroundings, surroundings
 from skillopt.app.project.prepare import Prepared, refuse_files
 from skillopt.app.project.prompts import read_prompts
 from skillopt.app.project.secrets import scrubbed_skill, scrubbed_tasks, scrubber
 from skillopt.app.project.skills import read_skill
+from skillopt.app.project.trust import Trust
 from skillopt.app.settings.load import typed
 from skillopt.app.workspace import WORKSPACE
 from skillopt.backends.function import FunctionChat, FunctionSettings, waits
@@ -93,10 +95,11 @@ def prepared_from(given: Given, *, trains: bool) -> Prepared:
     if own is None:
         loaded = _tasks(given.tasks, config.environment, trains=trains)
         shown = {} if "target" in models.functions else _images(loaded, config)
+        tasks = scrubbed_tasks(loaded, scrub)
+        around = _around(given, config, Dataset(config.environment, tasks, shown), models.functions)
     else:
-        loaded = own_tasks(own, members.draws, config.train, trains=trains)
-        shown = {}
-    tasks = scrubbed_tasks(loaded, scrub)
+        tasks = scrubbed_tasks(own_tasks(own, members.draws, config.train, trains=trains), scrub)
+        around = Surroundings(own, members, {})
     prompts = read_prompts(Path.cwd(), config.prompts, scrub)
     if members.prompts is not None:
         prompts = prompts.over({name: scrub(text) for name, text in members.prompts.prompts.items()})
@@ -111,23 +114,41 @@ def prepared_from(given: Given, *, trains: bool) -> Prepared:
         stop=config.stop,
         test=config.test,
     )
-    contents = {name: image.digest for name, image in shown.items()}
-    record = _plan_record(given, own, plan_bytes(config, skill, tasks, prompts, contents=contents))
+    record = _plan_record(given, own, plan_bytes(config, skill, tasks, prompts, contents=around.contents))
     root = Path.cwd()
     return Prepared(
         config=config,
         root=root,
-        workspace=root / keeping.get("workspace", WORKSPACE),
-        environment=_called(given, Dataset(config.environment, tasks, shown), models.functions) if own is None else own,
-        members=members,
+        workspace=_workspace(given),
+        environment=around.environment,
+        members=around.members,
         prompts=prompts,
         plan=plan,
         plan_record=record,
         digest=hashlib.sha256(record).hexdigest(),
         scrub=scrub,
+        trust=Trust(written=True),
         chats=models.chats,
         in_memory="workspace" not in keeping,
     )
+
+
+def _around(given: Given, config: Config, dataset: Dataset, functions: set[str]) -> Surroundings:
+    """Return the environment of the caller's tasks, for a target that is called or asked, or one that is sent."""
+    on_disk = isinstance(given.tasks, Path)
+    around = surroundings(config, Path.cwd(), _workspace(given), dataset, on_disk=on_disk)
+    if around.members.errands is None:
+        return around._replace(environment=_called(given, dataset, functions))
+    if given.grade is not None:
+        raise UsageError(
+            "grade is given, and environment.kind is agent: what an agent left is graded as the tasks say.",
+            hint="Give the tasks a reference, checks or a rubric.",
+        )
+    return around
+
+
+def _workspace(given: Given) -> Path:
+    return Path.cwd() / given.keeping.get("workspace", WORKSPACE)
 
 
 def _called(given: Given, dataset: Dataset, functions: set[str]) -> Called:
@@ -261,9 +282,10 @@ def _tasks(given: Tasks, settings: DatasetSettings, *, trains: bool) -> TaskSet:
 
 def _images(tasks: TaskSet, config: Config) -> Mapping[str, Image]:
     """Return the images that tasks show: found from the folder of their file, or from here where they have none."""
-    refuse_files(tasks)
     images = read_images(tasks.all, home_of(config.environment, Path.cwd()))
-    refuse_unseen(images, config.models.target)
+    if config.environment.kind == "dataset":
+        refuse_files(tasks)
+        refuse_unseen(images, config.models.target)
     return images
 
 

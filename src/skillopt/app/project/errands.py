@@ -27,8 +27,10 @@ class Surroundings(NamedTuple):
     contents: dict[str, str]
 
 
-def surroundings(config: Config, root: Path, workspace: Path, dataset: Dataset) -> Surroundings:
-    """Return the environment of these tasks."""
+def surroundings(
+    config: Config, root: Path, workspace: Path, dataset: Dataset, *, on_disk: bool = True
+) -> Surroundings:
+    """Return the environment of these tasks; `on_disk` says that they lie at the config's path."""
     if config.environment.kind == "dataset":
         if config.agent != AgentSettings():
             raise UsageError(
@@ -43,7 +45,7 @@ def surroundings(config: Config, root: Path, workspace: Path, dataset: Dataset) 
             hint="Name the backend of an agent's program: codex, claude_code, copilot, opencode or cursor.",
         )
     path = (root / config.environment.path).resolve()
-    _refuse_data_with_answers(config.agent, root, tasks=path, workspace=workspace)
+    _refuse_data_with_answers(config.agent, root, tasks=path if on_disk else None, workspace=workspace)
     data = {name: (root / place).resolve() for name, place in config.agent.data_dirs.items()}
     environment = AgentDataset.of(dataset, path if path.is_dir() else path.parent, data)
     return Surroundings(environment, Members(errands=environment), environment.contents)
@@ -80,13 +82,13 @@ def _digest(key: str, place: Path) -> str:
     return content.hexdigest()
 
 
-def _refuse_data_with_answers(settings: AgentSettings, root: Path, *, tasks: Path, workspace: Path) -> None:
+def _refuse_data_with_answers(settings: AgentSettings, root: Path, *, tasks: Path | None, workspace: Path) -> None:
     """What an agent may read must hold no reference, no other task and no result of a run."""
     for name, place in settings.data_dirs.items():
         folder = (root / place).resolve()
         if not folder.is_dir():
             raise UsageError(f"agent.data_dirs.{name} names {folder}, which is no folder.", hint="Correct its path.")
-        if tasks.is_relative_to(folder) or folder.is_relative_to(tasks):
+        if tasks is not None and (tasks.is_relative_to(folder) or folder.is_relative_to(tasks)):
             raise UsageError(
                 f"agent.data_dirs.{name} would show the agent {folder}, where the tasks with their answers are.",
                 hint="Put what the agent may read into a folder of its own.",
