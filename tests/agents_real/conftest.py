@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from skillopt.testing.server import ThreadedServer, serve_in_thread
 from skillopt.testing.server.service import Settings
-from tests.agents_real.product import BACKENDS, Product
+from tests.agents_real.product import BACKENDS, FURTHER, Product
 
 
 @pytest.fixture
@@ -27,7 +28,23 @@ def outer() -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
+_ALL = pytest.mark.skipif(os.environ.get("AGENTS") != "all", reason="AGENTS=all tries these programs too")
+_FURTHER = [pytest.param(backend, marks=_ALL) for backend in FURTHER]
+
+
 @pytest.fixture(params=BACKENDS)
 def product(request: pytest.FixtureRequest, outer: Path, scripted: ThreadedServer) -> Product:
     """Return a project for one of the programs."""
+    return Product(outer, request.param, scripted)
+
+
+@pytest.fixture(params=_FURTHER)
+def further(request: pytest.FixtureRequest, outer: Path, scripted: ThreadedServer) -> Product:
+    """Return a project for one of the programs that are tried on request."""
+    return Product(outer, request.param, scripted)
+
+
+@pytest.fixture(params=[*BACKENDS, *_FURTHER])
+def every(request: pytest.FixtureRequest, outer: Path, scripted: ThreadedServer) -> Product:
+    """Return a project for each program there is."""
     return Product(outer, request.param, scripted)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,11 +21,14 @@ from skillopt.kernel.journal import Ref
 from skillopt.store.reader import SqliteReader
 from skillopt.testing.server import ThreadedServer
 from skillopt.testing.worlds import rules_world
-from tests.agents_real.programs import installed
+from tests.agents_real.programs import installed, ripgrep
 from tests.architecture.source_tree import ROOT
 
 BACKENDS = ("codex", "claude_code")
-PROGRAMS: Mapping[str, str] = MappingProxyType({"codex": "codex", "claude_code": "claude"})
+FURTHER = ("copilot", "opencode")  # tried with AGENTS=all only
+PROGRAMS: Mapping[str, str] = MappingProxyType(
+    {"codex": "codex", "claude_code": "claude", "copilot": "copilot", "opencode": "opencode"}
+)
 KEY = "sk-scripted-0000000000000000"
 RUN = "run"
 PATIENCE = 100.0  # seconds that one command may take, at most
@@ -61,7 +65,7 @@ class Product:
 
     def __init__(self, folder: Path, backend: str, server: ThreadedServer) -> None:
         self.backend = backend
-        self.program = installed(PROGRAMS[backend])
+        self.program = _alone(backend, folder) if backend == "opencode" else installed(PROGRAMS[backend])
         self.server = server
         self.folder = folder
         self.project, self.home, self.temporary = folder / "project", folder / "home", folder / "t"
@@ -180,6 +184,15 @@ class Product:
             refs = [each for record in records for each in record.outcomes if isinstance(each, Ref)]
             kept = [stored.answer.transcript for stored in reader.fetch(refs).values()]
         return tuple(transcript for transcript in kept if transcript is not None)
+
+
+def _alone(backend: str, folder: Path) -> Path:
+    """Return a program in a folder of its own beside `rg`, where it looks for that first."""
+    place = folder / "programs"
+    place.mkdir()
+    (place / PROGRAMS[backend]).symlink_to(installed(PROGRAMS[backend]).resolve())
+    shutil.copy(ripgrep(), place / "rg")
+    return place / PROGRAMS[backend]
 
 
 def _traces(process: Path) -> Iterator[bytes]:

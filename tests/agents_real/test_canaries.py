@@ -17,6 +17,12 @@ from tests.agents_real.product import KEY, PATIENCE, Product
 CANARY = "yellowbird"
 
 
+@pytest.fixture
+def product(every: Product) -> Product:
+    """Return a project for each program there is."""
+    return every
+
+
 def planted(product: Product) -> None:
     """Put the canary wherever these programs are known to look; none of these files may be read, run or changed."""
     touched = product.folder / "hook-was-here"
@@ -33,8 +39,14 @@ def planted(product: Product) -> None:
         above / ".mcp.json": json.dumps(server),
         product.temporary / ".mcp.json": json.dumps(server),
         home / ".codex/config.toml": f'model = "model-{CANARY}"\ndeveloper_instructions = "{CANARY}"\n',
-        home / ".config/opencode/opencode.json": json.dumps({"instructions": [CANARY]}),
-        home / ".config/opencode/AGENTS.md": CANARY,
+        home / ".config/opencode/opencode.json": json.dumps(
+            {"instructions": [f"{home}/{CANARY}.md"], "model": f"scripted/model-{CANARY}"}
+        ),
+        home / f"{CANARY}.md": CANARY,
+        above / "opencode.json": json.dumps({"instructions": [f"{home}/{CANARY}.md"]}),
+        home / ".local/share/opencode/auth.json": json.dumps({"scripted": {"type": "api", "key": CANARY}}),
+        home / ".copilot/config.json": json.dumps({"model": f"model-{CANARY}", "hooks": {"sessionStart": [hook]}}),
+        home / ".copilot/mcp-config.json": json.dumps(server),
         home / ".claude/.credentials.json": json.dumps({"claudeAiOauth": {"accessToken": CANARY}}),
         home / ".codex/auth.json": json.dumps({"OPENAI_API_KEY": CANARY}),
     }
@@ -50,14 +62,23 @@ def planted(product: Product) -> None:
         "ANTHROPIC_API_KEY": f"key-{CANARY}",
         "ANTHROPIC_CUSTOM_HEADERS": f"x-bird: {CANARY}",
         "ANTHROPIC_MODEL": f"model-{CANARY}",
+        "COPILOT_HOME": str(home / ".copilot"),
+        "COPILOT_MODEL": f"model-{CANARY}",
+        "COPILOT_PROVIDER_API_KEY": f"key-{CANARY}",
+        "COPILOT_GITHUB_TOKEN": f"key-{CANARY}",
+        "GITHUB_TOKEN": f"key-{CANARY}",
+        "OPENCODE_CONFIG": str(home / ".config/opencode/opencode.json"),
     }
 
 
 def _instructions(folder: Path) -> Iterator[tuple[Path, str]]:
     """Yield the files of instructions and of skills, as programs of every kind look for them."""
-    for name in ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md", ".codex/AGENTS.md"):
+    for name in (
+        *("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/CLAUDE.md", ".codex/AGENTS.md"),
+        *(".copilot/copilot-instructions.md", ".github/copilot-instructions.md", ".config/opencode/AGENTS.md"),
+    ):
         yield folder / name, f"Remember the {CANARY}.\n"
-    for place in (".claude", ".agents", ".codex", ".config/opencode", ".copilot"):
+    for place in (".claude", ".agents", ".codex", ".config/opencode", ".opencode", ".copilot", ".github"):
         text = f"---\nname: {CANARY}\ndescription: Use this {CANARY} for every entry.\n---\nSing {CANARY}.\n"
         yield folder / place / "skills" / CANARY / "SKILL.md", text
     yield folder / ".claude/commands/entry.md", f"Sing {CANARY}.\n"
@@ -108,19 +129,31 @@ def test_an_optimizer_that_is_asked_is_told_nothing_of_the_person(product: Produ
     assert_no_canary(product)
 
 
+def plainly(backend: str, url: str) -> tuple[list[str], dict[str, str]]:
+    """Return the words and the environment that lead a program to this model, as its own user would start it."""
+    if backend == "codex":
+        told = (f'base_url="{url}"', 'name="s"', 'wire_api="responses"')
+        settings = ('model_provider="s"', *(f"model_providers.s.{each}" for each in told))
+        return ["exec", "--skip-git-repo-check", *(word for each in settings for word in ("-c", each)), "Hello."], {}
+    if backend == "claude_code":
+        return ["-p", "Hello."], {"ANTHROPIC_BASE_URL": url.removesuffix("/v1"), "DISABLE_AUTOUPDATER": "1"}
+    if backend == "copilot":
+        env = {"COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_PROVIDER_BASE_URL": url}
+        return ["-p", "Hello."], env | {"COPILOT_PROVIDER_TYPE": "openai"}
+    models: dict[str, object] = {f"model-{CANARY}": {}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": url, "apiKey": "k"}, "models": models}
+    config = json.dumps({"provider": {"scripted": provider}})
+    quiet = {"npm_config_registry": "http://127.0.0.1:9", "npm_config_fetch_retries": "0"}
+    off = dict.fromkeys(("OPENCODE_DISABLE_MODELS_FETCH", "OPENCODE_DISABLE_AUTOUPDATE"), "1")
+    return ["run", "Hello."], {"OPENCODE_CONFIG_CONTENT": config} | quiet | off
+
+
 def test_the_same_program_started_plainly_tells_of_the_person(product: Product) -> None:
     planted(product)
-    url = product.server.url("echo")
-    words = {
-        "codex": [
-            *("exec", "--skip-git-repo-check", "-c", "model_provider=s", "-c", 'model_providers.s.name="s"'),
-            *("-c", f'model_providers.s.base_url="{url}"', "-c", 'model_providers.s.wire_api="responses"', "Hello."),
-        ],
-        "claude_code": ["-p", "Hello."],
-    }[product.backend]
+    words, env = plainly(product.backend, product.server.url("echo"))
     subprocess.run(
         [str(product.program), *words],
-        env=product.env | {"ANTHROPIC_BASE_URL": url.removesuffix("/v1"), "DISABLE_AUTOUPDATER": "1"},
+        env=product.env | env,
         cwd=product.project,
         stdin=subprocess.DEVNULL,
         capture_output=True,

@@ -1,6 +1,7 @@
 """What an agent can reach from its folder: a scripted model has it try to read the answers, the other items, the
 results, the person's home and the processes of this machine, to reach another port, and to write outside its folder.
-The same commands in an agent that is not confined do reach all of it, so that each of them could fail here."""
+The same commands in an agent that is not confined do reach all of it, so that each of them could fail here; Copilot and
+OpenCode then keep themselves from some of it, so that this is tried with the other two."""
 
 from __future__ import annotations
 
@@ -105,19 +106,19 @@ def told(product: Product) -> str:
 
 
 @pytest.mark.parametrize("skill", ["native", "told"])
-def test_a_confined_agent_reaches_nothing(product: Product, skill: str) -> None:
-    words = prey(product)
+def test_a_confined_agent_reaches_nothing(every: Product, skill: str) -> None:
+    words = prey(every)
     with listening(words["port-bash"] + words["port-python"]) as port:
-        turns = [ScriptTurn(sh=command) for command in attempts(product, port.number)]
-        product.write(target=product.behind(script(*turns, ScriptTurn(text="Done."))), agent={"skill": skill})
-        said = _ended(product)
+        turns = [ScriptTurn(sh=command) for command in attempts(every, port.number)]
+        every.write(target=every.behind(script(*turns, ScriptTurn(text="Done."))), agent={"skill": skill})
+        said = _ended(every)
         assert said["failed"] == 0
         assert port.visitors == 0
-    everything = told(product)
+    everything = told(every)
     assert [name for name, word in words.items() if word in everything] == []
-    assert [len(turns) in dict(seen.calls).values() for seen in product.transcripts()] == [True], "each was tried"
-    assert not (product.folder / "written-outside").exists()
-    assert not (product.project / "tasks" / "val.jsonl.new").exists()
+    assert [len(turns) in dict(seen.calls).values() for seen in every.transcripts()] == [True], "each was tried"
+    assert not (every.folder / "written-outside").exists()
+    assert not (every.project / "tasks" / "val.jsonl.new").exists()
 
 
 def test_an_agent_that_is_not_confined_reaches_everything(product: Product) -> None:

@@ -45,6 +45,18 @@ def test_a_run_ends_in_a_better_skill_and_in_the_same_bytes_though_killed_and_on
     assert product.results("killed") == undisturbed
 
 
+def test_a_run_with_a_further_program_ends_in_a_better_skill(further: Product) -> None:
+    further.world(*SIZES)
+    further.write(concurrency=2)
+    said = further.train()
+    assert (said.code, said.summary["status"]) == (0, "finished"), said.err
+    assert (hard(said.summary, "best", "test") or 0.0) > (hard(said.summary, "baseline", "test") or 0.0)
+    assert further.results()[0] != (further.project / "SKILL.md").read_bytes()
+    assert {seen.skill_opened for seen in further.transcripts()} == {"yes"}
+    asked = further.requests()
+    assert (further.train().code, further.requests()) == (0, asked), "what was paid for is answered by the journal"
+
+
 def _killed_in_the_middle(product: Product) -> None:
     """Run it anew with one agent at a time, until its model falls silent, and kill skillopt and its group then."""
     product.workspace.rename(product.folder / "first")
