@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -280,6 +281,24 @@ def test_the_answer_of_a_schema_is_read_out_of_it(tmp_path: Path) -> None:
     plain = agent(tmp_path, heard(text=said), AgentSettings(structured=False), adapter=adapter)
     assert sent(plain).text == said
     assert [job.schema for job in adapter.jobs] == [None]
+
+
+def test_an_answer_by_a_schema_that_has_no_words_is_begun_again_like_any_that_is_empty(tmp_path: Path) -> None:
+    said = msgspec.json.encode({"final_response": " ", "final_answer": ""}).decode()
+    adapter = ScriptedAdapter(schemas=True)
+    error = failed(agent(tmp_path, heard(text=said), adapter=adapter))
+    assert isinstance(error, CrashedError)
+    assert "ended 2 times without an answer" in error.message
+    assert ["earlier attempt" in job.prompt for job in adapter.jobs] == [False, True]
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git says where a project begins, and is not here")
+def test_for_git_the_project_begins_right_above_its_folder_and_has_no_file(tmp_path: Path) -> None:
+    look = "import subprocess\ndef git(*words):\n"
+    look += "    return subprocess.run(['git', *words], capture_output=True, text=True)\n"
+    code = look + "print(git('rev-parse', '--show-toplevel').stdout.strip() == str(pathlib.Path.cwd().parent))\n"
+    assert sent(agent(tmp_path, code)).text == "True\n"
+    assert sent(agent(tmp_path, look + "print(git('ls-files').returncode, git('ls-files').stdout)\n")).text == "0 \n"
 
 
 def test_data_folders_can_be_read_and_are_no_files_that_were_left(tmp_path: Path) -> None:
