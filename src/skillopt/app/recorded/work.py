@@ -77,7 +77,7 @@ def _phases(events: Sequence[Event]) -> Iterator[_Phase]:
             step = event.step
         elif isinstance(event, StepEnded):
             step = None
-        elif isinstance(event, AgentsWorked) and isinstance(before, PhaseEnded):
+        elif isinstance(event, AgentsWorked) and isinstance(before, PhaseEnded) and event.tasks:
             yield _Phase(path=before.path, step=step, tasks=event.tasks)
 
 
