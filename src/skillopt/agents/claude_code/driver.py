@@ -27,7 +27,7 @@ def main() -> None:
         folders = [sys.prefix, sys.base_prefix, str(Path(sdk.__file__).parent.parent)]
         sys.stdout.write(json.dumps({"version": sdk.__version__, "folders": folders}))
         return
-    job = json.load(sys.stdin)
+    job = json.load(sys.stdin.buffer)
     sys.exit(asyncio.run(_drive(job["prompt"], sdk.ClaudeAgentOptions(**job["options"]))))
 
 

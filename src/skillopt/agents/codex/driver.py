@@ -22,7 +22,7 @@ def main() -> None:
         folders = [sys.prefix, sys.base_prefix, str(_PACKAGE.parent)]
         sys.stdout.write(json.dumps({"version": _version(), "folders": folders}))
         return
-    sys.exit(asyncio.run(_drive(json.load(sys.stdin))))
+    sys.exit(asyncio.run(_drive(json.load(sys.stdin.buffer))))
 
 
 async def _drive(job: dict[str, object]) -> str | None:
@@ -33,7 +33,7 @@ async def _drive(job: dict[str, object]) -> str | None:
         streamed = await thread.run_streamed(job["input"], job["turn"])
         async for event in streamed.events:
             ended = ended or event.type in _ENDS
-            sys.stdout.write(event.model_dump_json(exclude_none=True) + "\n")
+            sys.stdout.write(json.dumps(event.model_dump(exclude_none=True)) + "\n")
             sys.stdout.flush()
     except (CodexSdkError, ValueError) as error:  # the second of a line that is longer than the SDK reads
         return None if ended else f"{type(error).__name__}: {error}"
