@@ -39,6 +39,9 @@ CASES = {
 }
 ALONE_ONLY = {
     "image": Case(scenario=EASY, agent=ALONE, images=True),
+    "flood": Case(
+        scenario=script(ScriptTurn(sh="head -c 300000 /dev/zero | tr '\\0' x"), ScriptTurn(text="Done.")), agent=ALONE
+    ),
     "effort": Case(scenario=EASY, agent=ALONE, effort="low"),
     "unknown_model": Case(scenario=f"{EASY},kinds=unknown_model", agent=ALONE),
     "rate_limit": Case(scenario=f"{EASY},kinds=rate_limit", agent=ALONE),
@@ -153,6 +156,10 @@ def test_a_denied_tool_changes_nothing(runs: Runs) -> None:
     assert ran.files["task.md"] == "Write the number.\n"
     assert ran.heard.denied
     assert ran.heard.text == "Done."
+
+
+def test_a_command_that_prints_a_lot_is_no_obstacle(runs: Runs) -> None:
+    assert (runs["flood"].heard.text, runs["flood"].heard.problem) == ("Done.", None)
 
 
 def test_an_image_and_an_effort_reach_the_model(runs: Runs) -> None:

@@ -7,13 +7,34 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from asyncio.subprocess import SubprocessStreamProtocol
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import openai_codex_sdk as sdk
 from openai_codex_sdk.errors import CodexSdkError
 
 _PACKAGE = Path(sdk.__file__).parent
 _ENDS = ("turn.completed", "turn.failed")
+_LONGEST_LINE = 32 << 20  # bytes; a command's whole output is one line
+
+_Word: TypeAlias = Any  # as asyncio has it in the signature that is overridden
+
+if sys.platform == "win32":
+    _Loop = asyncio.ProactorEventLoop
+else:
+    _Loop = asyncio.SelectorEventLoop
+
+
+class _Roomy(_Loop):
+    """Gives processes that are read by lines room for long ones: at a line of 64 KB the SDK would wait without end."""
+
+    async def subprocess_exec(self, protocol_factory: object, program: _Word, *args: _Word, **kwargs: _Word) -> _Word:
+        """Start it as ever, with another reader."""
+        del protocol_factory
+        made = partial(SubprocessStreamProtocol, limit=_LONGEST_LINE, loop=self)
+        return await super().subprocess_exec(made, program, *args, **kwargs)
 
 
 def main() -> None:
@@ -22,7 +43,9 @@ def main() -> None:
         folders = [sys.prefix, sys.base_prefix, str(_PACKAGE.parent)]
         sys.stdout.write(json.dumps({"version": _version(), "folders": folders}))
         return
-    sys.exit(asyncio.run(_drive(json.load(sys.stdin.buffer))))
+    with asyncio.Runner(loop_factory=_Roomy) as runner:
+        ended = runner.run(_drive(json.load(sys.stdin.buffer)))
+    sys.exit(ended)
 
 
 async def _drive(job: dict[str, object]) -> str | None:
@@ -35,7 +58,7 @@ async def _drive(job: dict[str, object]) -> str | None:
             ended = ended or event.type in _ENDS
             sys.stdout.write(json.dumps(event.model_dump(exclude_none=True)) + "\n")
             sys.stdout.flush()
-    except (CodexSdkError, ValueError) as error:  # the second of a line that is longer than the SDK reads
+    except (CodexSdkError, ValueError) as error:  # the second of what the SDK cannot read
         return None if ended else f"{type(error).__name__}: {error}"
     return None if ended else "The SDK ended without the end of a turn."
 

@@ -47,6 +47,15 @@ class Streamed:
     async def _events(self, prompt):
         for told in TURNS.get(prompt, []):
             yield Event(told)
+        if prompt == "by the line":
+            program = await asyncio.create_subprocess_exec(
+                sys.executable, "-c", "print('x' * 300_000)", stdout=asyncio.subprocess.PIPE
+            )
+            line = await program.stdout.readline()
+            await program.wait()
+            yield Event({"type": "item.completed", "item": {"type": "agent_message", "text": str(len(line))}})
+            yield Event({"type": "turn.completed"})
+            return
         if prompt == "long":
             raise ValueError("Separator is found, but chunk is longer than limit")
         if prompt != "plain":
@@ -104,6 +113,10 @@ def test_an_sdk_that_ends_before_the_turn_does_has_failed(python: Path, tmp_path
     assert finished.exit_code == 1
     assert told.problem is not None
     assert says in told.problem.message
+
+
+def test_a_program_that_is_read_by_lines_may_write_long_ones(python: Path, tmp_path: Path) -> None:
+    assert heard(python, "by the line", tmp_path)[1].text == "300001"
 
 
 def test_it_says_which_sdk_it_has_and_where(python: Path) -> None:
