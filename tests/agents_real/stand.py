@@ -24,6 +24,7 @@ from skillopt.kernel.process import Finished
 from skillopt.kernel.sandbox import Sandbox, Tier, probe
 from skillopt.testing.server import ThreadedServer, serve_in_thread
 from skillopt.testing.tooluse.script import ScriptTurn, script
+from tests.agents_real.product import has_ended
 
 SKILL = "skillopt-tides"
 MARK = "the harbour gate opens at seven"
@@ -33,6 +34,7 @@ EASY = script(ScriptTurn(text="Done."))
 PRICE = Price(input=3.0, output=15.0)
 DEADLINE = 90.0  # for a run that ends itself, on a machine with much else to do
 _AT_ONCE = 4
+_DYING = 3.0  # seconds that what was killed may take to be gone
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -173,13 +175,14 @@ def _lay_out(work: Path) -> None:
 
 
 def _left_behind(home: Path) -> list[str]:
-    """Return the processes that know this home: by their environment, or by the words they were started with."""
+    """Return the processes that know this home, by their environment or their words, and do not end in a moment."""
     mine = str(home).encode()
     found: list[str] = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes()
-            if mine in words or mine in (process / "environ").read_bytes():
+            knows = mine in words or mine in (process / "environ").read_bytes()
+            if knows and not has_ended(int(process.name), _DYING):
                 found.append(words.replace(b"\0", b" ").decode(errors="replace"))
         except OSError:  # it ended meanwhile
             continue

@@ -30,6 +30,7 @@ from skillopt.domain.errors import UsageError
 from skillopt.kernel.sandbox import Sandbox, Tier, probe
 
 _NO_KEY = "none"
+_OURS = Path(sys.executable)  # the Python that skillopt's extras are installed for
 Place = tuple[str, str | None]
 
 
@@ -85,8 +86,11 @@ class Programs(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-async def find_programs(config: Config, root: Path) -> Programs:
-    """Look up every program that a config names; one that is missing is an error that says how to install it."""
+async def find_programs(config: Config, root: Path, *, python: Path = _OURS) -> Programs:
+    """Look up every program that a config names; one that is missing is an error that says how to install it.
+
+    An SDK that is to drive one is looked for in this Python.
+    """
     wanted = dict.fromkeys(_wanted(config))
     if not wanted:
         return Programs()
@@ -97,17 +101,17 @@ async def find_programs(config: Config, root: Path) -> Programs:
         found[name, path] = await find_program(ADAPTERS[name], path=place, root=root, environ=environ)
     confines = (await probe(Tier.BUBBLEWRAP)).holds
     sandbox = Sandbox(Tier.BUBBLEWRAP) if confines else None
-    return Programs(found=found, sandbox=sandbox, driver=await _driver_of_the_agent(config, found))
+    return Programs(found=found, sandbox=sandbox, driver=await _driver_of_the_agent(config, found, python))
 
 
-async def _driver_of_the_agent(config: Config, found: Mapping[Place, Program]) -> Driver | None:
-    """Return what drives the agent, looked for in the Python that runs skillopt, where its extras are installed."""
+async def _driver_of_the_agent(config: Config, found: Mapping[Place, Program], python: Path) -> Driver | None:
+    """Return what drives the agent, if its SDK is to; only one that is sent has a mode."""
     target, settings = config.models.target, config.agent
     if not isinstance(target, CliModel) or config.environment.kind != "agent":
         return None
     adapter = adapter_of(target)
     program = found[adapter.name, settings.path]
-    return await find_driver(adapter, program, mode=settings.mode, python=Path(sys.executable))
+    return await find_driver(adapter, program, mode=settings.mode, python=python)
 
 
 def adapter_of(model: CliSettings) -> Adapter:

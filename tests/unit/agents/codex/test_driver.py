@@ -17,6 +17,8 @@ DRIVER = ROOT / "src" / "skillopt" / "agents" / "codex" / "driver.py"
 INFO = "openai_codex_sdk-0.1.99.dist-info/METADATA"
 ERRORS = "class CodexSdkError(Exception): pass\n"
 SDK = """
+import asyncio
+import sys
 from .errors import CodexSdkError
 
 TURNS = {

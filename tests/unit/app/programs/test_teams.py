@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from pathlib import Path
 
 import msgspec
@@ -152,10 +151,10 @@ def test_an_agent_is_driven_by_the_sdk_of_the_python_that_runs_skillopt_and_says
 ) -> None:
     files = {"openai_codex_sdk/__init__.py": "", "openai_codex_sdk/errors.py": "CodexSdkError = ValueError\n"}
     info = {"openai_codex_sdk-0.1.99.dist-info/METADATA": ""}
-    monkeypatch.setattr(sys, "executable", str(python_with(tmp_path / "env", files | info if installed else {})))
+    python = python_with(tmp_path / "env", files | info if installed else {})
     monkeypatch.setenv("PATH", os.pathsep.join((str(program(tmp_path / "bin").parent), os.environ["PATH"])))
     told = config(kind, agent={"mode": mode, "sandbox": "none"}, target={"backend": "codex"})
-    programs = asyncio.run(find_programs(told, tmp_path))
+    programs = asyncio.run(find_programs(told, tmp_path, python=python))
     sent = programs.sent(CodexSettings(), told.agent, tmp_path)
     once = programs.asked_once(CodexSettings())
     assert (sent.identity.backend, once.identity.backend) == (named, "codex 1.2.3")
@@ -164,8 +163,8 @@ def test_an_agent_is_driven_by_the_sdk_of_the_python_that_runs_skillopt_and_says
 def test_an_sdk_that_is_wanted_and_not_installed_is_told_with_the_line_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sys, "executable", str(python_with(tmp_path / "env")))
+    python = python_with(tmp_path / "env")
     monkeypatch.setenv("PATH", os.pathsep.join((str(program(tmp_path / "bin").parent), os.environ["PATH"])))
     told = config("agent", agent={"mode": "sdk"}, target={"backend": "codex"})
     with pytest.raises(UsageError, match=r"pip install 'skillopt\[codex\]'"):
-        asyncio.run(find_programs(told, tmp_path))
+        asyncio.run(find_programs(told, tmp_path, python=python))
