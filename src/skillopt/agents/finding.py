@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +22,7 @@ _PATIENCE = 30.0
 _MODULES = "node_modules"
 _SYSTEM = Path("/usr")
 _SCRIPT = b"#!"
+_OF_A_PYTHON = ("bin", "lib", "lib64", "pyvenv.cfg")
 
 
 class Program(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +47,8 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
 
 class _About(msgspec.Struct, frozen=True):
     version: str
-    folders: tuple[str, ...]
+    prefixes: tuple[str, ...]
+    packages: str
 
 
 async def find_driver(
@@ -74,13 +76,11 @@ async def find_driver(
             return None
         raise UsageError(f"agent.mode is sdk, and {sdk.module} is not installed.", hint=_bring(sdk, placed))
     about = msgspec.json.decode(finished.stdout, type=_About)
-    folders = (str(placed.parent), *about.folders, str(placed.resolve().parent.parent))
-    seen = tuple(dict.fromkeys(Path(folder) for folder in folders))
     return Driver(
         python=Program(
             path=placed,
             version=about.version,
-            readable=(*program.readable, *(part for part in seen if not part.is_relative_to(_SYSTEM)), sdk.driver),
+            readable=tuple(dict.fromkeys((*program.readable, *_parts(placed, about), sdk.driver))),
             search=program.search,
         ),
         words=words,
@@ -119,6 +119,19 @@ async def _told(program: Path, words: tuple[str, ...], *, search: str) -> Finish
             deadline=_PATIENCE,
             output_limit=1 << 16,
         )
+
+
+def _parts(python: Path, about: _About) -> Iterator[Path]:
+    """Yield what this Python is read from: never the whole of its folder, which may be the person's project as well."""
+    for prefix in (*map(Path, about.prefixes), python.parent.parent, python.resolve().parent.parent):
+        yield from (
+            prefix / name
+            for name in _OF_A_PYTHON
+            if (prefix / name).exists() and not (prefix / name).is_relative_to(_SYSTEM)
+        )
+    packages = Path(about.packages)
+    if not packages.is_relative_to(_SYSTEM):
+        yield packages
 
 
 def _is_missing(sdk: Sdk, finished: Finished) -> bool:

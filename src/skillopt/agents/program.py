@@ -75,8 +75,9 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 class Sdk(msgspec.Struct, frozen=True, kw_only=True):
     """A maker's SDK for its program, which never runs in skillopt's own process: a small program of ours drives it.
 
-    `driver` is that program; a Python that has the SDK runs it. With `--about` it says the SDK's version and the
-    folders it is read from. `module` is the SDK's name in Python, `extra` is skillopt's extra that brings it.
+    `driver` is that program; a Python that has the SDK runs it. With `--about` it says the SDK's version, where this
+    Python is and where the SDK's packages are. `module` is the SDK's name in Python, `extra` is skillopt's extra that
+    brings it.
     """
 
     driver: Path

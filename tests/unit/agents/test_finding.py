@@ -94,7 +94,8 @@ def test_a_binary_is_no_wrapper_and_what_belongs_to_the_system_needs_no_word(tmp
 
 DRIVES = """import json, sys
 import maker_sdk as sdk
-sys.stdout.write(json.dumps({"version": sdk.__version__, "folders": [sys.prefix, sys.base_prefix]}))
+found = {"version": sdk.__version__, "prefixes": [sys.prefix, sys.base_prefix], "packages": sdk.__file__}
+sys.stdout.write(json.dumps(found))
 """
 
 
@@ -114,7 +115,11 @@ def test_an_sdk_is_found_with_its_version_and_all_that_it_is_read_from(tmp_path:
     assert driver is not None
     assert (driver.python.path, driver.python.version) == (python, "7.8.9")
     assert driver.words == ("-I", str(tmp_path / "driver.py"))
-    assert {tmp_path / "env", tmp_path / "bin", tmp_path / "driver.py"} <= set(driver.python.readable)
+    env = tmp_path / "env"
+    seen = driver.python.readable
+    assert {env / "bin", env / "lib", env / "pyvenv.cfg", tmp_path / "bin", tmp_path / "driver.py"} <= set(seen)
+    project = env / "tasks" / "train.jsonl"  # an environment may have been made in the folder of a project
+    assert not [part for part in seen if project.is_relative_to(part)]
     assert not [part for part in driver.python.readable if part.is_relative_to("/usr")]
 
 

@@ -24,8 +24,8 @@ _OF_A_MESSAGE = {"message_id": "id", "model": "model", "usage": "usage", "stop_r
 def main() -> None:
     """Say what is here, or do the job on the input; after a result of its own the program has ended well."""
     if sys.argv[1:] == ["--about"]:
-        folders = [sys.prefix, sys.base_prefix, str(Path(sdk.__file__).parent.parent)]
-        sys.stdout.write(json.dumps({"version": sdk.__version__, "folders": folders}))
+        found = {"prefixes": [sys.prefix, sys.base_prefix], "packages": str(Path(sdk.__file__).parent.parent)}
+        sys.stdout.write(json.dumps({"version": sdk.__version__, **found}))
         return
     job = json.load(sys.stdin.buffer)
     sys.exit(asyncio.run(_drive(job["prompt"], sdk.ClaudeAgentOptions(**job["options"]))))

@@ -40,8 +40,8 @@ class _Roomy(_Loop):
 def main() -> None:
     """Say what is here, or do the job on the input; after a turn that it told the end of the program has ended well."""
     if sys.argv[1:] == ["--about"]:
-        folders = [sys.prefix, sys.base_prefix, str(_PACKAGE.parent)]
-        sys.stdout.write(json.dumps({"version": _version(), "folders": folders}))
+        found = {"prefixes": [sys.prefix, sys.base_prefix], "packages": str(_PACKAGE.parent)}
+        sys.stdout.write(json.dumps({"version": _version(), **found}))
         return
     with asyncio.Runner(loop_factory=_Roomy) as runner:
         ended = runner.run(_drive(json.load(sys.stdin.buffer)))

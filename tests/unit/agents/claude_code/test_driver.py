@@ -194,4 +194,5 @@ def test_an_sdk_that_ends_without_a_result_has_crashed(python: Path, tmp_path: P
 def test_it_says_which_sdk_it_has_and_where(python: Path) -> None:
     about = json.loads(driven(python, DRIVER, "--about").stdout)
     assert about["version"] == "0.2.999"
-    assert str(python.parent.parent) in about["folders"]
+    assert str(python.parent.parent) in about["prefixes"]
+    assert about["packages"].startswith(str(python.parent.parent / "lib"))

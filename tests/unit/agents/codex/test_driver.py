@@ -124,4 +124,5 @@ def test_a_program_that_is_read_by_lines_may_write_long_ones(python: Path, tmp_p
 def test_it_says_which_sdk_it_has_and_where(python: Path) -> None:
     about = json.loads(driven(python, DRIVER, "--about").stdout)
     assert about["version"] == "0.1.99"
-    assert str(python.parent.parent) in about["folders"]
+    assert str(python.parent.parent) in about["prefixes"]
+    assert about["packages"].startswith(str(python.parent.parent / "lib"))
