@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs the agent programs that `make test-agents` drives, at the versions the adapters were tried with, into
-# .cache/agents/<program>: Codex and Claude Code, with AGENTS=all Copilot and OpenCode too. What cannot be installed is
-# said and its tests are skipped; in CI that is a failure for Codex and Claude Code, so that no green CI hides it.
+# .cache/agents/<program>: Codex and Claude Code, with AGENTS=all Copilot and OpenCode too, and the makers' SDKs of the
+# first two (450 MB, most of it a second Claude Code) in an environment of their own. What cannot be installed is said and
+# its tests are skipped; in CI that is a failure for Codex and Claude Code, so that no green CI hides it.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -61,6 +62,26 @@ while read -r program package version; do
 done <<LIST
 $(agents)
 LIST
+
+# A file says when they are whole: an environment knows its place, so it is not made elsewhere first.
+sdks() {
+    sdk=.cache/agents/sdk
+    wanted="claude-agent-sdk==0.2.184 openai-codex-sdk==0.1.11"
+    if [ -x "$sdk/bin/python" ] && [ "$(cat "$sdk/wanted" 2>/dev/null)" = "$wanted" ]; then
+        echo "$wanted are in $sdk" && return
+    fi
+    rm -rf "$sdk"
+    # shellcheck disable=SC2086 # two words
+    if .venv/bin/python -m venv "$sdk" &&
+        "$sdk/bin/python" -m pip --disable-pip-version-check install --quiet $wanted >"$sdk.log" 2>&1; then
+        echo "$wanted" >"$sdk/wanted"
+        echo "$wanted were installed into $sdk"
+    else
+        rm -rf "$sdk"
+        echo "SKIPPING the tests of the SDKs: pip could not install $wanted (see $sdk.log)" >&2
+    fi
+}
+if [ "${AGENTS:-}" = all ]; then sdks; fi
 
 if [ -n "$missing" ] && [ "${CI:-}" = true ]; then
     echo "CI has to try the real programs, and these could not be installed:$missing" >&2

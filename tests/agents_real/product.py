@@ -67,6 +67,7 @@ class Product:
         self.backend = backend
         self.program = _alone(backend, folder) if backend == "opencode" else installed(PROGRAMS[backend])
         self.server = server
+        self.python = Path(sys.executable)
         self.folder = folder
         self.project, self.home, self.temporary = folder / "project", folder / "home", folder / "t"
         for place in (self.project / "tasks", self.home, self.temporary):
@@ -144,7 +145,7 @@ class Product:
     def started(self, *words: str) -> Iterator[subprocess.Popen[str]]:
         """Start a command in a process group of its own, and end it with the block at the latest."""
         with subprocess.Popen(
-            [sys.executable, "-m", "skillopt.cli.main", *words],
+            [str(self.python), "-m", "skillopt.cli.main", *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

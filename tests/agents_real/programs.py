@@ -23,6 +23,14 @@ def installed(program: str) -> Path:
     pytest.skip(f"{program} is not installed below {CACHE / program}")
 
 
+def sdk_python() -> Path:
+    """Return the Python that has the makers' SDKs, or skip and say where it was looked for."""
+    python = CACHE / "sdk" / "bin" / "python"
+    if not python.exists():
+        pytest.skip(f"the SDKs are not installed below {CACHE / 'sdk'}: make test-agents AGENTS=all does that")
+    return python
+
+
 def ripgrep() -> Path:
     """Return the program rg that is installed, or that of another agent; skip where there is none."""
     own = shutil.which("rg")

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 import pytest
 
-from skillopt.agents.finding import Program, find_program
+from skillopt.agents.finding import Driver, Program, find_driver, find_program
 from skillopt.agents.grounds import Confined, Stay, Unconfined, way_to
 from skillopt.agents.homes import Homes
 from skillopt.agents.program import Adapter, Ended, Heard, Job
@@ -24,6 +24,7 @@ from skillopt.kernel.process import Finished
 from skillopt.kernel.sandbox import Sandbox, Tier, probe
 from skillopt.testing.server import ThreadedServer, serve_in_thread
 from skillopt.testing.tooluse.script import ScriptTurn, script
+from tests.agents_real.product import has_ended
 
 SKILL = "skillopt-tides"
 MARK = "the harbour gate opens at seven"
@@ -33,6 +34,7 @@ EASY = script(ScriptTurn(text="Done."))
 PRICE = Price(input=3.0, output=15.0)
 DEADLINE = 90.0  # for a run that ends itself, on a machine with much else to do
 _AT_ONCE = 4
+_DYING = 3.0  # seconds that what was killed may take to be gone
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +48,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     system: str = ""
     images: bool = False
     effort: str | None = None
+    schema: str | None = None
     seconds: float = 30.0
     deadline: float = DEADLINE
 
@@ -78,14 +81,15 @@ class Runs(dict[str, Ran]):
         pytest.skip(f"bubblewrap does not hold here, so that {name!r} was not run")
 
 
-def play(adapter: Adapter, path: Path, cases: Mapping[str, Case]) -> Runs:
-    """Run all cases, a few at a time, against a server of their own."""
+def play(adapter: Adapter, path: Path, cases: Mapping[str, Case], *, python: Path | None = None) -> Runs:
+    """Run all cases, a few at a time, against a server of their own; by the SDK that a Python has, if one is given."""
 
     async def all_of_them(server: ThreadedServer) -> Runs:
         holds = (await probe(Tier.BUBBLEWRAP)).holds
         program = await find_program(adapter, path=str(path), root=Path("/"), environ={"PATH": os.environ["PATH"]})
+        driver = None if python is None else await find_driver(adapter, program, mode="sdk", python=python)
         homes = Homes(adapter.lasting)
-        stand = Stand(adapter, program, server, homes)
+        stand = Stand(adapter, program, server, homes, driver)
         runnable = {name: case for name, case in cases.items() if holds or not case.confined}
         runs = (stand.run(case, number) for number, case in enumerate(runnable.values()))
         try:
@@ -100,11 +104,14 @@ def play(adapter: Adapter, path: Path, cases: Mapping[str, Case]) -> Runs:
 class Stand:
     """The program, who speaks its language, and what all runs share."""
 
-    def __init__(self, adapter: Adapter, program: Program, server: ThreadedServer, homes: Homes) -> None:
+    def __init__(
+        self, adapter: Adapter, program: Program, server: ThreadedServer, homes: Homes, driver: Driver | None
+    ) -> None:
         self._adapter = adapter
         self._program = program
         self._server = server
         self._homes = homes
+        self._driver = driver
         self._turn = asyncio.Semaphore(_AT_ONCE)
 
     async def run(self, case: Case, number: int) -> Ran:
@@ -130,7 +137,14 @@ class Stand:
     async def _ended(self, case: Case, address: str, stay: Stay) -> Ended:
         grounds = Confined(Sandbox(Tier.BUBBLEWRAP), way_to(address, ())) if case.confined else Unconfined()
         settings = CliSettings(model=case.model, base_url=address, wire=case.wire, price=PRICE)
-        team = Team(adapter=self._adapter, program=self._program, grounds=grounds, settings=settings, key=lambda: KEY)
+        team = Team(
+            adapter=self._adapter,
+            program=self._program,
+            grounds=grounds,
+            settings=settings,
+            key=lambda: KEY,
+            driver=self._driver,
+        )
         work, home = grounds.places(stay)
         job = Job(
             prompt="Read task.md and do it.",
@@ -143,7 +157,9 @@ class Stand:
             skill=SKILL if case.agent is not None else "",
             images=(f"{work}/dot.png",) if case.images else (),
             effort=case.effort,
+            schema=case.schema,
             seconds=case.seconds,
+            driven=team.driven,
         )
         return await team.start(self._adapter.command(job), stay, job)
 
@@ -159,13 +175,14 @@ def _lay_out(work: Path) -> None:
 
 
 def _left_behind(home: Path) -> list[str]:
-    """Return the processes that know this home: by their environment, or by the words they were started with."""
+    """Return the processes that know this home, by their environment or their words, and do not end in a moment."""
     mine = str(home).encode()
     found: list[str] = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes()
-            if mine in words or mine in (process / "environ").read_bytes():
+            knows = mine in words or mine in (process / "environ").read_bytes()
+            if knows and not has_ended(int(process.name), _DYING):
                 found.append(words.replace(b"\0", b" ").decode(errors="replace"))
         except OSError:  # it ended meanwhile
             continue

@@ -39,6 +39,7 @@ MACHINE_FACTS = (
     "deb." + "debian",
 )
 SKIPPED_FOLDERS = {
+    ".cache",
     ".git",
     ".hypothesis",
     ".cache",

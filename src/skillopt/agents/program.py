@@ -37,7 +37,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     `agent` says what it may do in that folder; None means that it is only asked, with `system` before the prompt, and
     has no tools. `skill` is the name of the skill that lies in the folder. `schema` is the JSON schema of the answer.
     `confined` says that our sandbox stands around it, in which no program can make a sandbox of its own. `seconds` is
-    how long one request of the program to its model may take.
+    how long one request of the program to its model may take. `driven` is where the program is when it is its maker's
+    SDK that starts it, and empty when we do.
     """
 
     prompt: str
@@ -53,10 +54,13 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     effort: str | None = None
     confined: bool = True
     seconds: float = 300.0
+    driven: str = ""
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
     """How a program is started: the words after its own name, its environment, its input, and files of its home.
+
+    Of a job that is driven, they are those of the driver, which stands in the program's place.
 
     `env` is added to HOME, PATH, LANG, TERM and the XDG folders, which every program is given; nothing is inherited.
     `home_files` are written below the home before the start, by their path in it.
@@ -66,6 +70,19 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     env: Mapping[str, str] = MappingProxyType({})
     stdin: bytes = b""
     home_files: Mapping[str, str] = MappingProxyType({})
+
+
+class Sdk(msgspec.Struct, frozen=True, kw_only=True):
+    """A maker's SDK for its program, which never runs in skillopt's own process: a small program of ours drives it.
+
+    `driver` is that program; a Python that has the SDK runs it. With `--about` it says the SDK's version, where this
+    Python is and where the SDK's packages are. `module` is the SDK's name in Python, `extra` is skillopt's extra that
+    brings it.
+    """
+
+    driver: Path
+    module: str
+    extra: str
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -136,6 +153,11 @@ class Adapter(Protocol):
     @property
     def hosts(self) -> Sequence[str]:
         """The hosts of the program's own provider: all that it can reach where no base_url is given."""
+        ...
+
+    @property
+    def sdk(self) -> Sdk | None:
+        """Its maker's SDK, where there is one that can be told what the program itself is told."""
         ...
 
     @property

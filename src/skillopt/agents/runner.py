@@ -166,6 +166,7 @@ class CliAgent:
             data_dirs=tuple(f"{work}/{place}" for _, place in self._mounts),
             effort=settings.effort,
             seconds=settings.timeout * _SHARE_OF_A_REQUEST,
+            driven=self._team.driven,
         )
 
 

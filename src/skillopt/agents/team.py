@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from skillopt.agents.finding import Program
+from skillopt.agents.finding import Driver, Program
 from skillopt.agents.grounds import Grounds, Stay
 from skillopt.agents.program import Adapter, Command, Ended, Job, Model
 from skillopt.agents.settings import CliSettings
@@ -32,7 +32,8 @@ _XDG: Mapping[str, str] = MappingProxyType(
 class Team(msgspec.Struct, frozen=True, kw_only=True):
     """A program that was found, who speaks its language, where it runs, and which model it asks.
 
-    `key` is called when a run needs it and its word is kept nowhere.
+    `key` is called when a run needs it and its word is kept nowhere. `driver` is what starts the
+    program where its SDK drives it.
     """
 
     adapter: Adapter
@@ -40,6 +41,12 @@ class Team(msgspec.Struct, frozen=True, kw_only=True):
     grounds: Grounds
     settings: CliSettings
     key: Callable[[], str] | None
+    driver: Driver | None = None
+
+    @property
+    def driven(self) -> str:
+        """Where the program is when its SDK is to start it, and nothing when we do."""
+        return "" if self.driver is None else str(self.program.path)
 
     @property
     def model(self) -> Model:
@@ -54,10 +61,11 @@ class Team(msgspec.Struct, frozen=True, kw_only=True):
         )
 
     def identity(self, sampling: str) -> ModelIdentity:
-        """Return who answers: the program's version is part of it."""
+        """Return who answers: the version of the program is part of it, and that of the SDK which drives it."""
         settings = self.settings
+        by = "" if self.driver is None else f" by sdk {self.driver.python.version}"
         return ModelIdentity(
-            backend=f"{self.adapter.name} {self.program.version}",
+            backend=f"{self.adapter.name} {self.program.version}{by}",
             address=settings.alias or settings.base_url or "its own provider",
             model=settings.model or "its own choice",
             sampling=sampling,
@@ -74,7 +82,10 @@ class Team(msgspec.Struct, frozen=True, kw_only=True):
             **{name: f"{job.home}/{place}" for name, place in _XDG.items()},
             **command.env,
         }
-        finished = await self.grounds.run(self.program, command.args, env, command.stdin, stay)
+        program, words = self.program, command.args
+        if job.driven and self.driver is not None:
+            program, words = self.driver.python, (*self.driver.words, *command.args)
+        finished = await self.grounds.run(program, words, env, command.stdin, stay)
         return Ended(job=job, finished=finished, home=stay.home)
 
     def _search(self, stay: Stay) -> str:

@@ -14,7 +14,7 @@ import msgspec
 
 from skillopt.agents.finding import Program
 from skillopt.agents.grounds import Grounds, Unconfined
-from skillopt.agents.program import Command, Ended, Heard, Job
+from skillopt.agents.program import Command, Ended, Heard, Job, Sdk
 from skillopt.agents.settings import CliSettings
 from skillopt.agents.team import Team
 
@@ -34,8 +34,9 @@ class ScriptedAdapter:
     install = "write it"
     hosts: Sequence[str] = ("model.example.com",)
 
-    def __init__(self, *, schemas: bool = False, lasting: Sequence[str] = ()) -> None:
+    def __init__(self, *, schemas: bool = False, lasting: Sequence[str] = (), sdk: Sdk | None = None) -> None:
         self.schemas = schemas
+        self.sdk = sdk
         self.lasting = lasting
         self.jobs: list[Job] = []
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from skillopt.agents.finding import Program
 from skillopt.agents.grounds import Unconfined
-from skillopt.agents.program import Command, Ended, Heard, Job
+from skillopt.agents.program import Command, Ended, Heard, Job, Sdk
 from skillopt.agents.runner import CliAgent
 from skillopt.agents.settings import AgentSettings, CliSettings
 from skillopt.agents.shims import BIN, MOST_CALLS, POSIX, WINDOWS, CallLog, Shims, check_absent, provided
@@ -175,6 +175,7 @@ class Shell:
     schemas = False
     hosts = ()
     lasting = ()
+    sdk: Sdk | None = None
 
     def login(self, home: Path) -> bool:
         """Nobody is logged in."""

@@ -7,21 +7,22 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from skillopt.agents.finding import Driver, Program
 from skillopt.agents.grounds import Stay
 from skillopt.agents.program import Command, Job
 from skillopt.agents.settings import CliSettings
 from skillopt.agents.team import Team
 from skillopt.domain.usage import Price, Usage
-from tests.unit.agents.programs import ScriptedSettings, team
+from tests.unit.agents.programs import ScriptedSettings, script, team
 
 ENVIRON = "print(json.dumps({'env': dict(os.environ), 'argv': sys.argv[1:], 'prompt': prompt, 'cwd': os.getcwd()}))"
 
 
-def started(who: Team, folder: Path, command: Command) -> bytes:
+def started(who: Team, folder: Path, command: Command, *, driven: str = "") -> bytes:
     for name in ("work", "home"):
         (folder / name).mkdir(exist_ok=True)
     stay = Stay(work=folder / "work", home=folder / "home", seconds=60.0)
-    job = Job(prompt="", work=str(stay.work), home=str(stay.home), model=who.model, agent=None)
+    job = Job(prompt="", work=str(stay.work), home=str(stay.home), model=who.model, agent=None, driven=driven)
     ended = asyncio.run(who.start(command, stay, job))
     assert ended.finished.exit_code == 0, ended.finished.stderr
     assert ended.home == stay.home
@@ -88,3 +89,15 @@ def test_a_reservation_costs_as_if_every_token_were_written(tmp_path: Path) -> N
     assert team(tmp_path, "").reserved(written=10) == Usage(calls=1, output_tokens=10)
     priced = team(tmp_path, "", settings=ScriptedSettings(price=Price(input=9.0, output=2.0)))
     assert priced.reserved(written=10, times=3) == Usage(calls=3, output_tokens=30, nano_usd=60_000)
+
+
+def test_a_driver_is_started_in_its_place_where_the_job_is_driven_and_is_part_of_who_answers(tmp_path: Path) -> None:
+    plain = team(tmp_path, "print('the program')")
+    python = script(tmp_path / "sdk", "print('the driver', sys.argv[1:], prompt)", "python")
+    found = Program(path=python, version="0.2.184", readable=(), search="/usr/bin:/bin")
+    who = msgspec.structs.replace(plain, driver=Driver(python=found, words=("-I", "driver.py")))
+    assert (plain.driven, who.driven) == ("", str(plain.program.path))
+    assert who.identity("").backend == "scripted_program 1.2.3 by sdk 0.2.184"
+    command = Command(args=("more",), stdin=b"job")
+    assert started(who, tmp_path, command) == b"the program\n"
+    assert started(who, tmp_path, command, driven=who.driven) == b"the driver ['-I', 'driver.py', 'more'] job\n"

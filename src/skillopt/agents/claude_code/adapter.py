@@ -10,10 +10,11 @@ import msgspec
 
 from skillopt.agents.claude_code.account import account
 from skillopt.agents.claude_code.diary import diary
+from skillopt.agents.claude_code.driven import driven_command
 from skillopt.agents.claude_code.events import Line, lines
-from skillopt.agents.claude_code.outcome import answer, ending, problem, requests, usage
+from skillopt.agents.claude_code.outcome import answer, ending, is_recovered, problem, requests, usage
 from skillopt.agents.claude_code.starting import CONFIG, command
-from skillopt.agents.program import Command, Ended, Heard, Job, Problem
+from skillopt.agents.program import Command, Ended, Heard, Job, Problem, Sdk
 from skillopt.domain.texts import without
 
 VERSION = "2.1.327"  # the version that this adapter was tried with
@@ -21,7 +22,7 @@ _LOGIN = ".credentials.json"
 
 
 class ClaudeCode:
-    """Claude Code by its command line, in print mode."""
+    """Claude Code by its command line, in print mode, or by its maker's SDK, which starts the same program."""
 
     name = "claude_code"
     programs: Sequence[str] = ("claude",)
@@ -29,6 +30,7 @@ class ClaudeCode:
     schemas = True
     hosts: Sequence[str] = ("api.anthropic.com",)
     lasting: Sequence[str] = ()
+    sdk: Sdk | None = Sdk(driver=Path(__file__).with_name("driver.py"), module="claude_agent_sdk", extra="claude")
 
     def login(self, home: Path) -> bool:
         """Say whether this person's own home has a login; presence only, nothing is read."""
@@ -36,7 +38,7 @@ class ClaudeCode:
 
     def command(self, job: Job) -> Command:
         """Return how the program is started for this job; a job it cannot do is a UsageError that names the key."""
-        return command(job)
+        return command(job) if not job.driven or job.agent is None else driven_command(job, job.agent)
 
     def heard(self, ended: Ended) -> Heard:
         """Return what came of it; whatever the bytes are, what can be read of them."""
@@ -46,10 +48,11 @@ class ClaudeCode:
         end = ending(told, kept)
         done = account(_together(kept, told))
         text = answer(end, done, schema=ended.job.schema is not None)
+        found = None if ended.job.driven and is_recovered(end, text) else problem(end, text, ended.finished)
         nothing = all(line.message is None for line in (*kept, *told))
         return Heard(
             text=text,
-            problem=_hushed(problem(end, text, ended.finished), ended.job.model.key),
+            problem=_hushed(found, ended.job.model.key),
             usage=usage(end, kept, ended.job.model.price),
             requests=requests(told, kept),
             model=_model((*kept, *told)),

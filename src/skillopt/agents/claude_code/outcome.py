@@ -63,6 +63,11 @@ def problem(end: Line | None, text: str, finished: Finished) -> Problem | None:
     return None if text.strip() else Problem(cause="empty", message="It ended without an answer.")
 
 
+def is_recovered(end: Line | None, text: str) -> bool:
+    """Whether an answer by a schema was accepted, and only what came after it went wrong."""
+    return end is not None and end.is_error is True and bool(text.strip())
+
+
 def ending(stdout: Sequence[Line], diary: Sequence[Line]) -> Line | None:
     """Return the event that ends a run; of one that was cut off before it, an error that it told last, if any."""
     end = next((line for line in reversed(stdout) if line.type == "result"), None)

@@ -18,7 +18,7 @@ from skillopt.agents.settings import AgentSettings
 from skillopt.domain.errors import UsageError, unknown_name
 
 CONFIG = ".claude"
-_SYSTEM, _SHELL = "system.md", "shell.sh"
+SYSTEM, _SHELL = "system.md", "shell.sh"
 # a shell command that prints its environment shall not print the key; from one who looks for it, it is not hidden
 _BEFORE_A_COMMAND = "unset ANTHROPIC_API_KEY\n"
 _NO_KEY = "none"
@@ -45,7 +45,7 @@ _QUIET: Mapping[str, str] = MappingProxyType(
     }
 )
 # skills that are part of the program come in these, and would stand beside the one that is trained
-_NO_PLUGINS = '{"enabledPlugins":{"cc-plugin-plugin-authoring@builtin":false,"cc-plugin-agents-md@builtin":false}}'
+NO_PLUGINS = '{"enabledPlugins":{"cc-plugin-plugin-authoring@builtin":false,"cc-plugin-agents-md@builtin":false}}'
 
 
 def command(job: Job) -> Command:
@@ -57,7 +57,7 @@ def command(job: Job) -> Command:
     allowed = permits(job.agent)
     args = [
         *_EVERY_START,
-        *("--setting-sources", "project", "--settings", _NO_PLUGINS),
+        *("--setting-sources", "project", "--settings", NO_PLUGINS),
         *("--permission-mode", allowed.mode, "--tools", ",".join(allowed.tools)),
     ]
     if allowed.allowed:
@@ -103,8 +103,8 @@ def _complete(job: Job, args: list[str], env: dict[str, str], *, stdin: bytes, s
         args += ["--json-schema", job.schema]
     files = {} if job.agent is None else {_SHELL: _BEFORE_A_COMMAND}
     if job.system:
-        files[_SYSTEM] = _sound(job.system)
-        args += [system, f"{job.home}/{_SYSTEM}"]
+        files[SYSTEM] = _sound(job.system)
+        args += [system, f"{job.home}/{SYSTEM}"]
     return Command(args=tuple(args), env=env, stdin=stdin, home_files=files)
 
 
@@ -147,10 +147,6 @@ def _check_model(job: Job) -> None:
 
 
 def _check_agent(settings: AgentSettings) -> None:
-    if settings.mode == "sdk":
-        raise UsageError(
-            "agent.mode: sdk is not available for claude_code.", hint="Take cli, or auto: both start the same program."
-        )
     if settings.profile is not None:
         raise UsageError("agent.profile is not known to Claude Code.", hint="Leave it out.")
     if settings.thinking_tokens is not None and settings.thinking_tokens < 0:

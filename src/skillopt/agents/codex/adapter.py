@@ -9,10 +9,11 @@ from pathlib import Path
 
 from skillopt.agents.codex.complaints import problem
 from skillopt.agents.codex.configuration import CATALOG, CATALOG_FILE, KEY_VARIABLE, SYSTEM_FILE, configuration
+from skillopt.agents.codex.driven import driven_command
 from skillopt.agents.codex.events import Tokens, Told, told
 from skillopt.agents.codex.rollout import Recorded, left_file, recorded, rollout
 from skillopt.agents.codex.steps import actions, calls, counts, denied, opened
-from skillopt.agents.program import Command, Ended, Heard, Job, Model, Problem
+from skillopt.agents.program import Command, Ended, Heard, Job, Model, Problem, Sdk
 from skillopt.agents.settings import CliSettings
 from skillopt.domain.agency.transcripts import Action, Seen
 from skillopt.domain.usage import Usage
@@ -34,7 +35,7 @@ class CodexSettings(
 
 
 class Codex:
-    """The adapter of Codex's command line."""
+    """The adapter of Codex by its command line, or by an SDK that starts the same program."""
 
     name = "codex"
     programs: Sequence[str] = ("codex",)
@@ -42,6 +43,7 @@ class Codex:
     schemas = True
     hosts: Sequence[str] = ("api.openai.com", "chatgpt.com", "auth.openai.com")
     lasting: Sequence[str] = ()
+    sdk: Sdk | None = Sdk(driver=Path(__file__).with_name("driver.py"), module="openai_codex_sdk", extra="codex")
 
     def login(self, home: Path) -> bool:
         """Say whether Codex keeps a login in this home."""
@@ -65,6 +67,8 @@ class Codex:
         env = {"CODEX_HOME": f"{job.home}/.codex", "TMPDIR": f"{job.home}/tmp"}
         if job.model.key is not None:
             env[KEY_VARIABLE] = job.model.key
+        if job.driven and job.agent is not None:
+            return driven_command(job, env, files)
         return Command(args=(*args, "-"), env=env, stdin=job.prompt.encode(errors="replace"), home_files=files)
 
     def heard(self, ended: Ended) -> Heard:

@@ -131,8 +131,6 @@ def _working(agent: AgentSettings, *, confined: bool) -> _Table:
 
 def _check(agent: AgentSettings) -> None:
     """Refuse what Codex cannot be told."""
-    if agent.mode == "sdk":
-        raise UsageError("agent.mode is sdk, but Codex is driven by its command line only.", hint="Set it to cli.")
     for key, value, why in (
         ("tools", agent.tools, "it has no list of tools to choose from"),
         ("thinking_tokens", agent.thinking_tokens, "it takes an effort, not a number of tokens"),

@@ -10,7 +10,7 @@ from skillopt.agents.copilot.account import ran
 from skillopt.agents.copilot.events import events, named
 from skillopt.agents.copilot.outcome import problem
 from skillopt.agents.copilot.starting import HOME, command
-from skillopt.agents.program import Command, Ended, Heard, Job
+from skillopt.agents.program import Command, Ended, Heard, Job, Sdk
 from skillopt.agents.settings import CliSettings
 from skillopt.agents.telling.calls import counted, denied, skill_opened, task_read
 from skillopt.agents.telling.tokens import usage
@@ -34,6 +34,7 @@ class Copilot:
         *("api.business.githubcopilot.com", "api.enterprise.githubcopilot.com"),
     )
     lasting: Sequence[str] = (".cache/copilot/pkg",)  # 235 MB that it unpacks at its first start, alike for every run
+    sdk: Sdk | None = None
 
     def login(self, home: Path) -> bool:
         """Say whether Copilot was ever started from this home; a login may lie in the keyring, which nobody reads."""

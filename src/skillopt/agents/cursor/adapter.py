@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skillopt.agents.cursor.events import EVENTS, Ran, problem
 from skillopt.agents.cursor.starting import CONFIG, command
-from skillopt.agents.program import Command, Ended, Heard, Job
+from skillopt.agents.program import Command, Ended, Heard, Job, Sdk
 from skillopt.agents.settings import CliSettings
 from skillopt.agents.telling.calls import counted, denied, skill_opened, task_read
 from skillopt.agents.telling.lines import read_lines
@@ -31,6 +31,7 @@ class Cursor:
     schemas = False
     hosts: Sequence[str] = ("api2.cursor.sh", "api2geo.cursor.sh", "api.cursor.com", "cursor.com")
     lasting: Sequence[str] = ()
+    sdk: Sdk | None = None
 
     def login(self, home: Path) -> bool:
         """Say whether Cursor was ever set up in this home; where its login lies is not documented."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from skillopt.agents.opencode.account import Ran, problem
 from skillopt.agents.opencode.events import EVENTS, logged
 from skillopt.agents.opencode.starting import command
-from skillopt.agents.program import Command, Ended, Heard, Job
+from skillopt.agents.program import Command, Ended, Heard, Job, Sdk
 from skillopt.agents.settings import CliSettings
 from skillopt.agents.telling.calls import counted, denied, skill_opened, task_read
 from skillopt.agents.telling.lines import read_lines
@@ -34,6 +34,7 @@ class OpenCode:
         *("generativelanguage.googleapis.com", "openrouter.ai"),
     )
     lasting: Sequence[str] = ()
+    sdk: Sdk | None = None
 
     def login(self, home: Path) -> bool:
         """Say whether OpenCode keeps logins in this home."""

@@ -3,6 +3,7 @@ Owns whose key goes to which program; refuses to know what the programs are told
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from types import MappingProxyType
 import msgspec
 
 from skillopt.agents.asked import CliChat
-from skillopt.agents.finding import Program, find_program
+from skillopt.agents.finding import Driver, Program, find_driver, find_program
 from skillopt.agents.grounds import Confined, Grounds, Unconfined, way_to
 from skillopt.agents.program import Adapter
 from skillopt.agents.runner import CliAgent
@@ -29,14 +30,19 @@ from skillopt.domain.errors import UsageError
 from skillopt.kernel.sandbox import Sandbox, Tier, probe
 
 _NO_KEY = "none"
+_OURS = Path(sys.executable)  # the Python that skillopt's extras are installed for
 Place = tuple[str, str | None]
 
 
 class Programs(msgspec.Struct, frozen=True, kw_only=True):
-    """The programs that a config names, found on this machine, and the sandbox that holds here, if one does."""
+    """The programs that a config names, found on this machine, and the sandbox that holds here, if one does.
+
+    `driver` drives the agent's program by its SDK; a model that is asked once is always reached by the command line.
+    """
 
     found: Mapping[Place, Program] = MappingProxyType({})
     sandbox: Sandbox | None = None
+    driver: Driver | None = None
 
     def asked_once(self, model: CliSettings) -> CliChat:
         """Return a model behind a program as one that is asked; confined where this machine can confine it."""
@@ -48,7 +54,8 @@ class Programs(msgspec.Struct, frozen=True, kw_only=True):
         self, model: CliSettings, settings: AgentSettings, root: Path, tools: Mapping[str, str] = MappingProxyType({})
     ) -> CliAgent:
         """Return the agent of a run, whose tasks want these tools called; each is given with its task."""
-        team = self._team(model, settings.path, self._grounds(model, settings))
+        asked = self._team(model, settings.path, self._grounds(model, settings))
+        team = msgspec.structs.replace(asked, driver=self.driver)
         check_absent(tools, team.program.search)
         return CliAgent(team, settings, root)
 
@@ -79,8 +86,11 @@ class Programs(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-async def find_programs(config: Config, root: Path) -> Programs:
-    """Look up every program that a config names; one that is missing is an error that says how to install it."""
+async def find_programs(config: Config, root: Path, *, python: Path = _OURS) -> Programs:
+    """Look up every program that a config names; one that is missing is an error that says how to install it.
+
+    An SDK that is to drive one is looked for in this Python.
+    """
     wanted = dict.fromkeys(_wanted(config))
     if not wanted:
         return Programs()
@@ -90,7 +100,18 @@ async def find_programs(config: Config, root: Path) -> Programs:
         place = path or _path_of_the_agent(config, name)
         found[name, path] = await find_program(ADAPTERS[name], path=place, root=root, environ=environ)
     confines = (await probe(Tier.BUBBLEWRAP)).holds
-    return Programs(found=found, sandbox=Sandbox(Tier.BUBBLEWRAP) if confines else None)
+    sandbox = Sandbox(Tier.BUBBLEWRAP) if confines else None
+    return Programs(found=found, sandbox=sandbox, driver=await _driver_of_the_agent(config, found, python))
+
+
+async def _driver_of_the_agent(config: Config, found: Mapping[Place, Program], python: Path) -> Driver | None:
+    """Return what drives the agent, if its SDK is to; only one that is sent has a mode."""
+    target, settings = config.models.target, config.agent
+    if not isinstance(target, CliModel) or config.environment.kind != "agent":
+        return None
+    adapter = adapter_of(target)
+    program = found[adapter.name, settings.path]
+    return await find_driver(adapter, program, mode=settings.mode, python=python)
 
 
 def adapter_of(model: CliSettings) -> Adapter:

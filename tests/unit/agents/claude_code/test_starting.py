@@ -141,7 +141,6 @@ def test_half_a_character_is_no_obstacle() -> None:
 @pytest.mark.parametrize(
     ("refused", "says"),
     [
-        (agent(mode="sdk"), r"agent\.mode: sdk"),
         (agent(profile="mine"), r"agent\.profile"),
         (agent(thinking_tokens=-1), r"agent\.thinking_tokens"),
         (job(effort="hard"), r"Unknown agent\.effort"),
@@ -155,5 +154,6 @@ def test_what_it_cannot_do_is_refused_by_the_key_that_asks_for_it(refused: Job, 
         command(refused)
 
 
-def test_auto_mode_takes_the_command_line() -> None:
-    assert command(agent(mode="auto")).args == command(JOB).args
+@pytest.mark.parametrize("mode", ["auto", "sdk"])
+def test_the_mode_alone_changes_no_word_of_the_command_line(mode: str) -> None:
+    assert command(agent(mode=mode)).args == command(JOB).args

@@ -121,7 +121,6 @@ def test_the_web_is_searched_only_where_that_is_allowed(wanted: bool, told: str)
 @pytest.mark.parametrize(
     ("agent", "key"),
     [
-        (AgentSettings(mode="sdk"), "agent.mode"),
         (AgentSettings(tools=("shell",)), "agent.tools"),
         (AgentSettings(thinking_tokens=100), "agent.thinking_tokens"),
         (AgentSettings(profile="mine"), "agent.profile"),

@@ -16,6 +16,7 @@ from skillopt.app.programs.adapters import ADAPTERS
 from skillopt.app.programs.teams import Place, Programs, adapter_of, find_programs, key_of, key_reference_of
 from skillopt.domain.errors import NotInstalledError, UsageError
 from skillopt.kernel.sandbox import Sandbox, Tier
+from tests.unit.agents.sdks import python_with
 from tests.unit.app.projects import as_dict, settings
 
 LOCAL = "http://127.0.0.1:1/v1"
@@ -134,3 +135,36 @@ def test_an_address_that_is_none_is_refused_before_anything_runs(tmp_path: Path)
         programs.sent(wrong, AgentSettings(), tmp_path)
     with pytest.raises(UsageError, match="host:port"):
         programs.asked_once(wrong)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "installed", "named"),
+    [
+        ("agent", "auto", True, "codex 1.2.3 by sdk 0.1.99"),
+        ("agent", "sdk", True, "codex 1.2.3 by sdk 0.1.99"),
+        ("agent", "cli", True, "codex 1.2.3"),
+        ("agent", "auto", False, "codex 1.2.3"),
+    ],
+)
+def test_an_agent_is_driven_by_the_sdk_of_the_python_that_runs_skillopt_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, mode: str, installed: bool, named: str
+) -> None:
+    files = {"openai_codex_sdk/__init__.py": "", "openai_codex_sdk/errors.py": "CodexSdkError = ValueError\n"}
+    info = {"openai_codex_sdk-0.1.99.dist-info/METADATA": ""}
+    python = python_with(tmp_path / "env", files | info if installed else {})
+    monkeypatch.setenv("PATH", os.pathsep.join((str(program(tmp_path / "bin").parent), os.environ["PATH"])))
+    told = config(kind, agent={"mode": mode, "sandbox": "none"}, target={"backend": "codex"})
+    programs = asyncio.run(find_programs(told, tmp_path, python=python))
+    sent = programs.sent(CodexSettings(), told.agent, tmp_path)
+    once = programs.asked_once(CodexSettings())
+    assert (sent.identity.backend, once.identity.backend) == (named, "codex 1.2.3")
+
+
+def test_an_sdk_that_is_wanted_and_not_installed_is_told_with_the_line_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = python_with(tmp_path / "env")
+    monkeypatch.setenv("PATH", os.pathsep.join((str(program(tmp_path / "bin").parent), os.environ["PATH"])))
+    told = config("agent", agent={"mode": "sdk"}, target={"backend": "codex"})
+    with pytest.raises(UsageError, match=r"pip install 'skillopt\[codex\]'"):
+        asyncio.run(find_programs(told, tmp_path, python=python))
