@@ -232,6 +232,7 @@ AZURE = "backend: azure, endpoints: [https://a.openai.azure.com], model: d, api_
 CLAUDE = "backend: anthropic, model: c, max_tokens: 9000"
 MINIMAX = "backend: openai, preset: minimax, model: MiniMax-M3"
 CODEX = "backend: codex, model: m, base_url: http://127.0.0.1:1/v1"
+COPILOT = "backend: copilot, model: m, base_url: http://127.0.0.1:1/v1"
 CLAUDE_CODE = "backend: claude_code, model: m"
 BASE_MODEL = "backend: completions, base_url: http://127.0.0.1:1/v1, model: b"
 
@@ -259,7 +260,7 @@ BASE_MODEL = "backend: completions, base_url: http://127.0.0.1:1/v1, model: b"
         (CODEX, "price: {input: 1.0, output: 2.0}", True),
         (CODEX, "model: another", False),
         (CODEX, "effort: low", False),
-        (CODEX, "wire: chat", False),
+        (COPILOT, "wire: responses", False),
         (CODEX, "max_tokens: 17", False),
         (CODEX, "base_url: http://127.0.0.1:2/v1", False),
         (CODEX, "alias: mine", False),
