@@ -26,10 +26,10 @@ _WHO = {"user": "They said", "assistant": "You said"}
 class CliChat:
     """The Chat port over a program; each question is a start of it, so it is slower than its maker's own API."""
 
-    def __init__(self, team: Team) -> None:
+    def __init__(self, team: Team, *, at_once: int = AT_ONCE) -> None:
         self._team = team
         self._homes = Homes(team.adapter.lasting)
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places = asyncio.Semaphore(at_once)
 
     @property
     def identity(self) -> ModelIdentity:
