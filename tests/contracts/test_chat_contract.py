@@ -10,6 +10,7 @@ from typing import Literal, TypedDict
 import msgspec
 import pytest
 
+from skillopt.agents.asked import CliChat
 from skillopt.backends.anthropic import AnthropicChat, AnthropicSettings
 from skillopt.backends.azure.chat import AzureSettings, azure_chat
 from skillopt.backends.completions import CompletionsChat, CompletionsSettings
@@ -18,12 +19,15 @@ from skillopt.backends.handoff import HandoffChat, HandoffSettings, Question
 from skillopt.backends.openai_chat import OpenAIChat, OpenAISettings
 from skillopt.domain.chat import ChatRequest, Image, Message, Reply, Tool
 from skillopt.domain.errors import RateLimitedError, UnansweredError
+from skillopt.domain.usage import Price
 from skillopt.kernel.ports import Chat
 from skillopt.testing.broken_chats import BROKEN_CHATS
 from skillopt.testing.chat_contract import ChatContract, broken_promises, outcome, plain_request
 from skillopt.testing.clock import run_virtual
 from skillopt.testing.scripted import ScriptedChat
 from skillopt.testing.server import ThreadedServer, serve_in_thread
+from tests.unit.agents.asking import ASKS, AskingAdapter
+from tests.unit.agents.programs import ScriptedSettings, team
 
 BREAKS = {
     "TakesEmptyForAnswer": "test_every_fault_is_its_provider_error",
@@ -220,6 +224,26 @@ class TestAzureInTurn(TestAzure):
             assert waits == [None, 7.0]
 
         self.run(check())
+
+
+class TestCliChat(OverHttp):
+    """A model behind a program that is started for each question, as the person is, and asks the server itself."""
+
+    folder: Path
+
+    @pytest.fixture(autouse=True)
+    def in_a_folder(self, tmp_path: Path) -> None:
+        self.folder = tmp_path
+
+    def make(self, scenario: str) -> Chat:
+        ends_in_silence = "kinds=hang" in scenario and "repeats" not in scenario
+        settings = ScriptedSettings(
+            model="target",
+            base_url=self.server.url(scenario),
+            price=Price(input=1.0, output=10.0),
+            timeout=2.0 if ends_in_silence else 60.0,  # a machine that is busy may start a program late
+        )
+        return CliChat(team(self.folder, ASKS, adapter=AskingAdapter(), settings=settings), at_once=24)
 
 
 def plain(request: ChatRequest) -> tuple[Message, ...]:

@@ -18,6 +18,7 @@ from skillopt.domain.usage import Usage
 from skillopt.kernel.boundary import Attributed
 
 AT_ONCE = 8
+_HEADING = 16  # bytes that say who said a message
 _OWN_WORDS = 8_000  # tokens of the program's own system text, as far as it cannot be taken away
 _SHARE_OF_A_REQUEST = 0.9  # of the deadline: the program's own time-out comes first, and says more
 _WHO = {"user": "They said", "assistant": "You said"}
@@ -26,10 +27,10 @@ _WHO = {"user": "They said", "assistant": "You said"}
 class CliChat:
     """The Chat port over a program; each question is a start of it, so it is slower than its maker's own API."""
 
-    def __init__(self, team: Team) -> None:
+    def __init__(self, team: Team, *, at_once: int = AT_ONCE) -> None:
         self._team = team
         self._homes = Homes(team.adapter.lasting)
-        self._places = asyncio.Semaphore(AT_ONCE)
+        self._places = asyncio.Semaphore(at_once)
 
     @property
     def identity(self) -> ModelIdentity:
@@ -43,7 +44,7 @@ class CliChat:
 
     def worst(self, request: ChatRequest) -> Usage:
         """Return what one question is reserved at: a token is a byte at least, and the program has words of its own."""
-        asked = sum(len(message.content.encode("utf-8", "surrogatepass")) for message in request.messages)
+        asked = sum(_HEADING + len(message.content.encode("utf-8", "surrogatepass")) for message in request.messages)
         return self._team.reserved(read=asked + _OWN_WORDS, written=request.max_tokens)
 
     async def send(self, request: ChatRequest) -> Reply:

@@ -15,7 +15,19 @@ from skillopt.domain.agency.transcripts import Action, Seen
 from skillopt.domain.usage import Price, Usage
 from skillopt.kernel.process import Finished
 
-Cause = Literal["auth", "rate_limited", "quota", "context", "refused", "unavailable", "login", "crashed", "empty"]
+Cause = Literal[
+    "auth",
+    "rate_limited",
+    "quota",
+    "context",
+    "refused",
+    "filtered",
+    "truncated",
+    "unavailable",
+    "empty",
+    "login",
+    "crashed",
+]
 
 
 class Model(msgspec.Struct, frozen=True, kw_only=True):

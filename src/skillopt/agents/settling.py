@@ -19,6 +19,7 @@ from skillopt.domain.errors import (
     QuotaExhaustedError,
     RateLimitedError,
     RefusedError,
+    TruncatedError,
     UnavailableError,
 )
 from skillopt.domain.texts import clipped
@@ -39,6 +40,8 @@ _ITS_PROVIDER: Mapping[Cause, tuple[type[ProviderError], str | None]] = MappingP
         "quota": (QuotaExhaustedError, "Go on when there is credit again."),
         "context": (ContextTooLongError, "Shorten the task or its files."),
         "refused": (RefusedError, "Look at the model's name and settings."),
+        "filtered": (RefusedError, "Reword the task or the skill, or leave the task out."),
+        "truncated": (TruncatedError, "Ask for less in one answer, or of a model that may write more."),
         "unavailable": (UnavailableError, None),
         "empty": (EmptyReplyError, None),
     }

@@ -95,9 +95,12 @@ class Team(msgspec.Struct, frozen=True, kw_only=True):
         return os.pathsep.join((self.program.search, f"{self.grounds.tools(stay.tools)}/{BIN}"))
 
     def reserved(self, *, read: int = 0, written: int, times: int = 1) -> Usage:
-        """Return what so many runs are reserved at, of so many tokens each."""
+        """Return what so many runs are reserved at, of so many tokens each; a program may have all it reads cached."""
         read, written, price = read * times, written * times, self.settings.price
-        nano = 0 if price is None else price.cost(input_tokens=read, cached_tokens=0, output_tokens=written)
+        nano = 0
+        if price is not None:
+            kept = read if price.cache_write is not None and price.cache_write > price.input else 0
+            nano = price.cost(input_tokens=read, cached_tokens=0, output_tokens=written, cache_written_tokens=kept)
         return Usage(calls=times, input_tokens=read, output_tokens=written, nano_usd=nano)
 
 

@@ -6,17 +6,19 @@ answer, unless the last line is JSON: then that is what was heard.
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from skillopt.agents.finding import Program
-from skillopt.agents.grounds import Grounds, Unconfined
+from skillopt.agents.grounds import Grounds, Stay, Unconfined
 from skillopt.agents.program import Command, Ended, Heard, Job, Sdk
 from skillopt.agents.settings import CliSettings
 from skillopt.agents.team import Team
+from skillopt.kernel.process import Finished
 
 PROLOGUE = f"#!{sys.executable} -IS\nimport json, os, pathlib, sys, time\nprompt = sys.stdin.read()\n"
 VERSION = "1.2.3"
@@ -59,6 +61,27 @@ class ScriptedAdapter:
             return msgspec.json.decode(last, type=Heard)
         except msgspec.DecodeError:
             return Heard(text=said)
+
+
+class Turnstile(Unconfined):
+    """Counts who is inside, and lets nobody on before so many are."""
+
+    def __init__(self, together: int) -> None:
+        self.barrier = asyncio.Barrier(together)
+        self.inside = 0
+        self.most = 0
+
+    async def run(
+        self, program: Program, args: Sequence[str], env: Mapping[str, str], stdin: bytes, stay: Stay
+    ) -> Finished:
+        """Wait for the others."""
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        try:
+            await self.barrier.wait()
+            return await super().run(program, args, env, stdin, stay)
+        finally:
+            self.inside -= 1
 
 
 def script(folder: Path, code: str, name: str = "scripted-program") -> Path:

@@ -16,10 +16,11 @@ from skillopt.domain.errors import (
     NotLoggedInError,
     RefusedError,
     SkilloptError,
+    TruncatedError,
     UnavailableError,
 )
 from skillopt.domain.usage import Price, Usage
-from tests.unit.agents.programs import ScriptedAdapter, ScriptedSettings, team
+from tests.unit.agents.programs import ScriptedAdapter, ScriptedSettings, Turnstile, team
 
 SYSTEM, HELLO = Message("system", "Be kind."), Message("user", "Hello?")
 REQUEST = ChatRequest(messages=(SYSTEM, HELLO), max_tokens=100)
@@ -93,6 +94,8 @@ def problem(cause: str) -> str:
         (problem("auth"), AuthError),
         (problem("login"), NotLoggedInError),
         (problem("unavailable"), UnavailableError),
+        (problem("truncated"), TruncatedError),
+        (problem("filtered"), RefusedError),
         ("print('42', flush=True); sys.exit(3)", CrashedError),
         ("print(' ')", EmptyReplyError),
         (problem("empty"), EmptyReplyError),
@@ -125,6 +128,24 @@ def test_many_are_asked_at_once_and_each_gets_its_own_answer(tmp_path: Path) -> 
         return [reply.text for reply in replies]
 
     assert asyncio.run(scene()) == [str(number) for number in range(12)]
+
+
+def test_as_many_are_asked_at_once_as_may_and_no_more(tmp_path: Path) -> None:
+    async def scene() -> int:
+        turnstile = Turnstile(3)
+        chat = CliChat(team(tmp_path, "print(prompt)", grounds=turnstile), at_once=3)
+        async with asyncio.timeout(60):
+            await asyncio.gather(*(chat.send(REQUEST) for _ in range(6)))
+        await chat.close()
+        return turnstile.most
+
+    assert asyncio.run(scene()) == 3
+
+
+def test_a_question_of_many_turns_is_reserved_at_all_that_the_program_is_told(tmp_path: Path) -> None:
+    turns = (Message("user", "a"), Message("assistant", "b")) * 5_000
+    worst = CliChat(team(tmp_path, "")).worst(ChatRequest(messages=turns, max_tokens=9))
+    assert worst.input_tokens >= len(told(turns).encode())
 
 
 def test_a_question_is_reserved_at_what_is_read_and_may_be_written(tmp_path: Path) -> None:

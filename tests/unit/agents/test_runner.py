@@ -4,14 +4,11 @@ import asyncio
 import hashlib
 import os
 import shutil
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from skillopt.agents.finding import Program
-from skillopt.agents.grounds import Stay, Unconfined
 from skillopt.agents.program import Ended, Heard, Problem
 from skillopt.agents.runner import CliAgent
 from skillopt.agents.settings import AgentSettings
@@ -29,8 +26,7 @@ from skillopt.domain.errors import (
 )
 from skillopt.domain.skill import Skill
 from skillopt.domain.usage import Price, Usage
-from skillopt.kernel.process import Finished
-from tests.unit.agents.programs import VERSION, ScriptedAdapter, ScriptedSettings, team
+from tests.unit.agents.programs import VERSION, ScriptedAdapter, ScriptedSettings, Turnstile, team
 
 SKILL = Skill.from_text("---\nname: sums\ndescription: Sums.\n---\nCarry the one.\n")
 ERRAND = Errand(instruction="Add 40 and 2.", skill=SKILL)
@@ -236,27 +232,6 @@ def test_no_run_finds_anything_of_another_and_nothing_is_left_of_any(tmp_path: P
     assert (home, before) == (other_home, before_again)
     assert work != other_work
     assert not any(Path(place).exists() for place in (home, work, other_work))
-
-
-class Turnstile(Unconfined):
-    """Counts who is inside, and lets nobody on before so many are."""
-
-    def __init__(self, together: int) -> None:
-        self.barrier = asyncio.Barrier(together)
-        self.inside = 0
-        self.most = 0
-
-    async def run(
-        self, program: Program, args: Sequence[str], env: Mapping[str, str], stdin: bytes, stay: Stay
-    ) -> Finished:
-        """Wait for the others."""
-        self.inside += 1
-        self.most = max(self.most, self.inside)
-        try:
-            await self.barrier.wait()
-            return await super().run(program, args, env, stdin, stay)
-        finally:
-            self.inside -= 1
 
 
 def test_as_many_run_at_once_as_may_and_no_more(tmp_path: Path) -> None:

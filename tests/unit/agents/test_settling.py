@@ -20,6 +20,7 @@ from skillopt.domain.errors import (
     QuotaExhaustedError,
     RateLimitedError,
     RefusedError,
+    TruncatedError,
     UnavailableError,
 )
 from skillopt.domain.usage import Usage
@@ -32,6 +33,8 @@ BECOMES: dict[Cause, tuple[type[AgentError | ProviderError], str]] = {
     "quota": (QuotaExhaustedError, "provider"),
     "context": (ContextTooLongError, "provider"),
     "refused": (RefusedError, "provider"),
+    "filtered": (RefusedError, "provider"),
+    "truncated": (TruncatedError, "provider"),
     "unavailable": (UnavailableError, "provider"),
     "empty": (EmptyReplyError, "provider"),
     "login": (NotLoggedInError, "agent"),

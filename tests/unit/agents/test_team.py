@@ -91,6 +91,15 @@ def test_a_reservation_costs_as_if_every_token_were_written(tmp_path: Path) -> N
     assert priced.reserved(written=10, times=3) == Usage(calls=3, output_tokens=30, nano_usd=60_000)
 
 
+@pytest.mark.parametrize(("cache_write", "nano"), [(None, 4_000), (0.5, 4_000), (2.5, 10_000)])
+def test_what_is_read_is_reserved_at_the_dearer_price_of_reading_and_of_caching(
+    tmp_path: Path, cache_write: float | None, nano: int
+) -> None:
+    price = Price(input=1.0, output=9.0, cache_write=cache_write)
+    priced = team(tmp_path, "", settings=ScriptedSettings(price=price))
+    assert priced.reserved(read=4, written=0) == Usage(calls=1, input_tokens=4, nano_usd=nano)
+
+
 def test_a_driver_is_started_in_its_place_where_the_job_is_driven_and_is_part_of_who_answers(tmp_path: Path) -> None:
     plain = team(tmp_path, "print('the program')")
     python = script(tmp_path / "sdk", "print('the driver', sys.argv[1:], prompt)", "python")

@@ -35,7 +35,8 @@ _TOO_LONG = re.compile(
     r"prompt_too_long|prompt is too long|input is too long|context (?:window|length|size)|context_length", re.IGNORECASE
 )
 _LOGIN = re.compile(r"not logged in|please run /login|oauth token", re.IGNORECASE)
-_DECLINED = re.compile(r"max_output_tokens|refusal", re.IGNORECASE)
+_AT_ITS_LIMIT = re.compile(r"max_output_tokens", re.IGNORECASE)
+_DECLINED = re.compile(r"refusal", re.IGNORECASE)
 
 
 def answer(end: Line | None, told: Account, *, schema: bool) -> str:
@@ -147,8 +148,10 @@ def _cause(end: Line, words: str) -> Cause:
         return next((cause for statuses, cause in _BY_STATUS if end.api_error_status in statuses), "unavailable")
     if _LOGIN.search(signs):
         return "login"
+    if _AT_ITS_LIMIT.search(end.api_error or ""):
+        return "truncated"
     if end.stop_reason == "refusal" or _DECLINED.search(end.api_error or ""):
-        return "refused"
+        return "filtered"
     return "unavailable" if end.terminal_reason == _API_ERROR else "crashed"
 
 

@@ -20,6 +20,8 @@ _WORDS: tuple[tuple[Cause, tuple[str, ...]], ...] = (
     ("quota", ("quota exceeded", "insufficient_quota", "usage limit", "billing", "out of credits", "credit balance")),
     ("context", ("context window", "context_length_exceeded", "maximum context length")),
     ("rate_limited", ("rate limit", "rate_limit")),
+    ("truncated", ("reason: max_output_tokens",)),
+    ("filtered", ("reason: content_filter",)),
     ("refused", ("does not exist", "not supported when using codex", "incomplete response returned")),
     ("unavailable", ("high demand", "at capacity", "overloaded", "stream disconnected", "connection failed")),
     ("unavailable", ("waiting for network", "timed out", "timeout", "error sending request", "server_error")),

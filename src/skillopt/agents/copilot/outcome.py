@@ -26,7 +26,7 @@ def problem(run: Ran, finished: Finished) -> Problem | None:
     if run.exit_code is None:
         return Problem(cause="crashed", message="Copilot's output stopped before its last event.")
     if run.filtered:
-        return Problem(cause="refused", message=_FILTERED)
+        return Problem(cause="filtered", message=_FILTERED)
     return None if run.text.strip() else Problem(cause="empty", message="Copilot ended without an answer.")
 
 

@@ -133,7 +133,7 @@ def problem(run: Ran, finished: Finished, log: str) -> Problem | None:
     if any(call.error == _SEARCHLESS for call in run.calls.values()):
         return Problem(cause="crashed", message=_NEEDS)
     if run.reason == "length":
-        return Problem(cause="refused", message="The model's answer stopped at its output limit.")
+        return Problem(cause="truncated", message="The model's answer stopped at its output limit.")
     if not run.reason:
         return Problem(cause="crashed", message="OpenCode's output stopped before its end.")
     return None if run.text.strip() else Problem(cause="empty", message="OpenCode ended without an answer.")

@@ -13,10 +13,9 @@ _WORDS: tuple[tuple[Cause, tuple[str, ...]], ...] = (
     ("context", ("context_length", "contextoverflow", "context limit", "maximum context", "prompt as too long")),
     ("login", ("not logged in", "authentication required", "no authentication information", "please log in")),
     ("rate_limited", ("rate_limit", "rate limit", "too many requests")),
-    (
-        "refused",
-        ("content filter", "contentfilter", "model not found", "providermodelnotfound", "cannot use this model"),
-    ),
+    ("truncated", ("outputlength",)),
+    ("filtered", ("content filter", "contentfilter")),
+    ("refused", ("model not found", "providermodelnotfound", "cannot use this model")),
     ("unavailable", ("timed out", "timeout", "connect", "socket", "overloaded", "server_error", "econnrefused")),
 )
 _STATUSES: dict[int, Cause] = {401: "auth", 402: "quota", 403: "auth", 413: "context", 429: "rate_limited"}

@@ -53,8 +53,8 @@ def test_an_answer_to_a_command_of_the_program_is_none(tmp_path: Path) -> None:
         ({"api_error_status": 529}, "unavailable"),
         ({"api_error_status": 302}, "unavailable"),
         ({"api_error": "connection_failed"}, "unavailable"),
-        ({"api_error": "max_output_tokens"}, "refused"),
-        ({"stop_reason": "refusal"}, "refused"),
+        ({"api_error": "max_output_tokens"}, "truncated"),
+        ({"stop_reason": "refusal"}, "filtered"),
         ({"result": "Not logged in · Please run /login"}, "login"),
     ],
 )

@@ -83,4 +83,4 @@ def test_a_filter_that_withheld_the_answer_is_a_refusal(tmp_path: Path) -> None:
     record: dict[str, object] = {"type": "session.usage_record", "data": {"usage": {"finishReason": "content_filter"}}}
     problem = heard(tmp_path, record, SAID, END).problem
     assert problem is not None
-    assert problem.cause == "refused"
+    assert problem.cause == "filtered"

@@ -15,6 +15,7 @@ from skillopt.agents.telling.complaints import complaint
         ("No.", 429, "insufficient_quota", "quota"),
         ("No.", 400, "context_length_exceeded", "context"),
         ("No.", 400, "", "refused"),
+        ("The content filter withheld it.", None, "", "filtered"),
         ("No.", 408, "", "unavailable"),
         ("No.", 503, "", "unavailable"),
         ("Not logged in.", None, "", "login"),
