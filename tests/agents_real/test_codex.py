@@ -253,7 +253,8 @@ FAULTS: list[tuple[str, Cause]] = [
     ("cut", "unavailable"),
     ("crash", "unavailable"),
     ("empty", "empty"),
-    ("length", "refused"),
+    ("length", "truncated"),
+    ("filtered", "filtered"),
     ("hang", "unavailable"),
     ("hang_stream", "unavailable"),
 ]

@@ -68,7 +68,7 @@ CAUSES: dict[str, Cause] = {
     "context": "context",
     "quota": "quota",
     "empty": "empty",
-    "filtered": "refused",
+    "filtered": "filtered",
     "rate_limit": "rate_limited",
     "quota_429": "quota",
     "internal": "unavailable",
