@@ -11,7 +11,7 @@ from skillopt.agents.grounds import Stay
 from skillopt.agents.homes import Homes
 from skillopt.agents.program import Job
 from skillopt.agents.settling import failure
-from skillopt.agents.team import Team
+from skillopt.agents.team import SHARE_OF_A_REQUEST, Team
 from skillopt.domain.chat import ChatRequest, Message, ModelIdentity, Reply
 from skillopt.domain.errors import AgentTimeoutError, EmptyReplyError, RefusedError, UnavailableError
 from skillopt.domain.usage import Usage
@@ -20,7 +20,6 @@ from skillopt.kernel.boundary import Attributed
 AT_ONCE = 8
 _HEADING = 16  # bytes that say who said a message
 _OWN_WORDS = 8_000  # tokens of the program's own system text, as far as it cannot be taken away
-_SHARE_OF_A_REQUEST = 0.9  # of the deadline: the program's own time-out comes first, and says more
 _WHO = {"user": "They said", "assistant": "You said"}
 
 
@@ -77,7 +76,7 @@ class CliChat:
             model=self._team.model,
             agent=None,
             effort=self._team.settings.effort,
-            seconds=self.timeout * _SHARE_OF_A_REQUEST,
+            seconds=self.timeout * SHARE_OF_A_REQUEST,
         )
         ended = await self._team.start(self._team.adapter.command(job), stay, job)
         heard = await asyncio.to_thread(self._team.adapter.heard, ended)

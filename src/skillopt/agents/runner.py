@@ -15,7 +15,7 @@ from skillopt.agents.program import Ended, Heard, Job
 from skillopt.agents.settings import AgentSettings
 from skillopt.agents.settling import failure
 from skillopt.agents.shims import provided
-from skillopt.agents.team import Team
+from skillopt.agents.team import SHARE_OF_A_REQUEST, Team
 from skillopt.agents.wording import SCHEMA, heard_answer, prompt
 from skillopt.agents.workspace import Laid, lay_out, left_files, skill_name
 from skillopt.domain.agency.errands import Errand
@@ -26,7 +26,6 @@ from skillopt.domain.usage import NOTHING, Usage
 from skillopt.kernel.boundary import Attributed
 
 LONGEST_RAW = 256 << 10
-_SHARE_OF_A_REQUEST = 0.9  # of the deadline: the program's own time-out comes first, and says more
 _FENCE = ".git"  # an empty repository: where programs take a project to begin
 _DECIDES_NOTHING = ("timeout", "at_once", "most_tokens", "path")
 
@@ -165,7 +164,7 @@ class CliAgent:
             images=tuple(f"{work}/{image}" for image in laid.images),
             data_dirs=tuple(f"{work}/{place}" for _, place in self._mounts),
             effort=settings.effort,
-            seconds=settings.timeout * _SHARE_OF_A_REQUEST,
+            seconds=settings.timeout * SHARE_OF_A_REQUEST,
             driven=self._team.driven,
         )
 

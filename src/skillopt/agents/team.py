@@ -19,6 +19,7 @@ from skillopt.agents.shims import BIN
 from skillopt.domain.chat import ModelIdentity
 from skillopt.domain.usage import Usage
 
+SHARE_OF_A_REQUEST = 0.9  # of the deadline: the program's own time-out comes first, and says more
 _XDG: Mapping[str, str] = MappingProxyType(
     {
         "XDG_CONFIG_HOME": ".config",

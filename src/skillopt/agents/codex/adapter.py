@@ -10,13 +10,14 @@ from pathlib import Path
 from skillopt.agents.codex.complaints import problem
 from skillopt.agents.codex.configuration import CATALOG, CATALOG_FILE, KEY_VARIABLE, SYSTEM_FILE, configuration
 from skillopt.agents.codex.driven import driven_command
-from skillopt.agents.codex.events import Tokens, Told, told
-from skillopt.agents.codex.rollout import Recorded, left_file, recorded, rollout
+from skillopt.agents.codex.events import Told, told
+from skillopt.agents.codex.rollout import Recorded, recorded, rollout
 from skillopt.agents.codex.steps import actions, calls, counts, denied, opened
-from skillopt.agents.program import Command, Ended, Heard, Job, Model, Problem, Sdk
+from skillopt.agents.program import Command, Ended, Heard, Job, Problem, Sdk
 from skillopt.agents.settings import CliSettings
+from skillopt.agents.telling.lines import left_file
+from skillopt.agents.telling.tokens import usage
 from skillopt.domain.agency.transcripts import Action, Seen
-from skillopt.domain.usage import Usage
 
 _LAST_FILE = "last_message.txt"
 _SCHEMA_FILE = ".codex/answer.schema.json"
@@ -75,14 +76,15 @@ class Codex:
         """Return the answer or the problem, from its exit code, its events, its rollout file and its last message."""
         output = told(ended.finished.stdout)
         record = recorded(rollout(ended.home, output.thread))
-        left = left_file(ended.home, _LAST_FILE).decode(errors="replace")
+        tokens = output.tokens or record.tokens
+        left = left_file(ended.home, ended.home / _LAST_FILE).decode(errors="replace")
         text = left if left.strip() else output.text or record.last
         steps = record.steps or output.steps
         made = calls(steps)
         return Heard(
             text=text,
             problem=_problem(ended, output, record, text),
-            usage=_usage(output.tokens or record.tokens, ended.job.model),
+            usage=None if tokens is None else usage(tokens.told, ended.job.model),
             requests=record.requests,
             model=record.model or ended.job.model.name or "",
             session=output.thread,
@@ -115,23 +117,3 @@ def _problem(ended: Ended, output: Told, record: Recorded, text: str) -> Problem
     if not (output.completed or record.complete):
         return Problem(cause="crashed", message="Codex ended before its turn was complete.")
     return None if text.strip() else Problem(cause="empty", message="Codex ended its turn without an answer.")
-
-
-def _usage(tokens: Tokens | None, model: Model) -> Usage | None:
-    if tokens is None:
-        return None
-    cost = 0
-    if model.price is not None:
-        cost = model.price.cost(
-            input_tokens=tokens.input_tokens,
-            cached_tokens=tokens.cached_input_tokens,
-            output_tokens=tokens.output_tokens,
-            cache_written_tokens=tokens.cache_write_input_tokens,
-        )
-    return Usage(
-        calls=1,
-        input_tokens=tokens.input_tokens,
-        cached_tokens=tokens.cached_input_tokens,
-        output_tokens=tokens.output_tokens,
-        nano_usd=cost,
-    )

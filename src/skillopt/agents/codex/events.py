@@ -10,6 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from skillopt.agents.codex.steps import Call, Step
+from skillopt.agents.telling import tokens as telling
 from skillopt.domain.agency.transcripts import Action
 
 Row = TypeVar("Row")
@@ -22,6 +23,16 @@ class Tokens(msgspec.Struct, frozen=True):
     cached_input_tokens: int = 0
     cache_write_input_tokens: int = 0
     output_tokens: int = 0
+
+    @property
+    def told(self) -> telling.Tokens:
+        """The same in the words of every program."""
+        return telling.Tokens(
+            input=self.input_tokens,
+            output=self.output_tokens,
+            cached=self.cached_input_tokens,
+            cache_written=self.cache_write_input_tokens,
+        )
 
 
 class Told(msgspec.Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ import msgspec
 from skillopt.agents.codex.events import Tokens, rows
 from skillopt.agents.codex.folding import Done, Folding, Item
 from skillopt.agents.codex.steps import Step
+from skillopt.agents.telling.lines import left_file
 
 _ROLLOUTS = ".codex/sessions/*/*/*/rollout-*.jsonl"
 
@@ -52,18 +53,7 @@ def rollout(home: Path, thread: str) -> bytes:
     except OSError:
         return b""
     mine = [path for path in found if thread and path.name.endswith(f"-{thread}.jsonl")] or found
-    return left_file(home, mine[-1].relative_to(home)) if len(mine) == 1 else b""
-
-
-def left_file(home: Path, path: Path | str) -> bytes:
-    """Return what a plain file of the home holds; a link that leads out of it, or a pipe, counts as no file."""
-    try:
-        place = (home / path).resolve(strict=True)
-        if place.is_relative_to(home.resolve()) and place.is_file():
-            return place.read_bytes()
-    except (OSError, RuntimeError):  # missing, unreadable, or links in a circle
-        return b""
-    return b""
+    return left_file(home, mine[-1]) if len(mine) == 1 else b""
 
 
 def recorded(data: bytes) -> Recorded:

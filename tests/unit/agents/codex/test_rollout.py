@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skillopt.agents.codex.rollout import Recorded, left_file, recorded, rollout
+from skillopt.agents.codex.rollout import Recorded, recorded, rollout
 from skillopt.agents.codex.steps import Call
+from skillopt.agents.telling.lines import left_file
 from skillopt.domain.agency.transcripts import Action
 
 Sample = Callable[[str], bytes]
@@ -97,6 +98,6 @@ def test_what_an_agent_put_in_its_place_is_not_followed(tmp_path: Path) -> None:
     (home / "circle").symlink_to(home / "circle")
     os.mkfifo(home / "pipe")
     for name in ("outside/secret", "circle", "pipe", ".", "missing"):
-        assert left_file(home, name) == b""
+        assert left_file(home, home / name) == b""
     (home / "plain").write_text("mine")
-    assert left_file(home, "plain") == b"mine"
+    assert left_file(home, home / "plain") == b"mine"
