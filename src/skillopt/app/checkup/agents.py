@@ -37,9 +37,9 @@ async def agent_at_work(prepared: Prepared, *, environ: Mapping[str, str], call:
         return ()
     settings = msgspec.structs.replace(prepared.config.agent, timeout=min(prepared.config.agent.timeout, _PATIENCE))
     check = "agent"
-    missing = [asked.words for asked in prepared.asked if not prepared.trust.has(asked)]
-    if missing:
-        return (Finding(check=check, ok=None, says=f"waits for your word (--trust): {'; '.join(missing)}"),)
+    untrusted = waiting(prepared, check)
+    if untrusted is not None:
+        return (untrusted,)
     try:
         programs = await find_programs(prepared.config, prepared.root)
         agent = programs.sent(target, settings, prepared.root)
@@ -60,6 +60,14 @@ async def agent_at_work(prepared: Prepared, *, environ: Mapping[str, str], call:
         return (Finding(check=check, ok=True, says=f"{named}; answered in {reply.seconds:.2f} s"),)
     finally:
         await agent.close()
+
+
+def waiting(prepared: Prepared, check: str) -> Finding | None:
+    """Return what the person has to allow before any program of this config is started, even for its version."""
+    missing = [asked.words for asked in prepared.asked if not prepared.trust.has(asked)]
+    if not missing:
+        return None
+    return Finding(check=check, ok=None, says=f"waits for your word (--trust): {'; '.join(missing)}")
 
 
 async def _found(adapter: Adapter, environ: Mapping[str, str]) -> Finding:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from skillopt.app.checkup.agents import agent_at_work, programs_here
+from skillopt.app.checkup.agents import agent_at_work, programs_here, waiting
 from skillopt.app.checkup.finding import Finding
 from skillopt.app.config import CliModel, Model, UseRole, WiredModel
 from skillopt.app.environ import resolve_reference
@@ -101,6 +101,9 @@ def _command(prepared: Prepared, sandbox: Finding) -> Iterator[Finding]:
 async def _model(prepared: Prepared, role: str, model: Model, *, call: bool) -> Finding:
     """Make a role's model, look whether its keys are there, and with `call` ask it one word."""
     check = f"models.{role}"
+    untrusted = waiting(prepared, check) if isinstance(model, CliModel) else None
+    if untrusted is not None:
+        return untrusted
     try:
         programs = await find_programs(prepared.config, prepared.root) if isinstance(model, CliModel) else Programs()
         chat = make_chat(role, model, Caps(), prepared.root, programs)

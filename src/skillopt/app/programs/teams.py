@@ -95,10 +95,12 @@ async def find_programs(config: Config, root: Path, *, python: Path = _OURS) -> 
     if not wanted:
         return Programs()
     environ = variables()
-    found: dict[Place, Program] = {}
-    for name, path in wanted:
-        place = path or _path_of_the_agent(config, name)
-        found[name, path] = await find_program(ADAPTERS[name], path=place, root=root, environ=environ)
+    places = {(name, path): (name, path or _path_of_the_agent(config, name)) for name, path in wanted}
+    at = {
+        (name, place): await find_program(ADAPTERS[name], path=place, root=root, environ=environ)
+        for name, place in dict.fromkeys(places.values())
+    }
+    found = {key: at[place] for key, place in places.items()}
     confines = (await probe(Tier.BUBBLEWRAP)).holds
     sandbox = Sandbox(Tier.BUBBLEWRAP) if confines else None
     return Programs(found=found, sandbox=sandbox, driver=await _driver_of_the_agent(config, found, python))

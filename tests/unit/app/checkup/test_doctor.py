@@ -210,3 +210,27 @@ def test_a_model_is_asked_with_the_settings_of_the_run(server: ThreadedServer, t
     models = over_http(server.url("echo"), max_tokens=777)
     examined(write_project(tmp_path, settings(models=models)), call=True)
     assert [json.loads(request.body)["max_tokens"] for request in server.log("echo")] == [777, 777]
+
+
+def test_a_program_that_a_project_names_is_not_started_before_it_is_allowed_not_even_for_its_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark, program = tmp_path / "started", tmp_path / "mine"
+    program.write_text(f"#!/bin/sh\necho started >> {mark}\necho codex-cli 9.9.9\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    asked = {"backend": "codex", "model": "m", "base_url": "http://127.0.0.1:1/v1", "path": str(program)}
+    scripted = {"backend": "scripted", "scenario": "rules"}
+    config = write_project(tmp_path, settings(models={"target": scripted, "optimizer": asked}))
+
+    def optimizer() -> Finding:
+        found = {each.check: each for each in asyncio.run(examine(config, environ=variables(), call=False))}
+        return found["models.optimizer"]
+
+    waiting = optimizer()
+    assert (waiting.ok, waiting.says.startswith("waits for your word (--trust): the program")) == (None, True)
+    assert not mark.exists()
+    for each in prepare(config, environ={}).asked:
+        Trust.of(variables()).grant(each)
+    assert "codex 9.9.9" in optimizer().says
+    assert mark.read_text() == "started\n", "one look is enough"
