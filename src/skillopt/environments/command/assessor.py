@@ -4,7 +4,6 @@ Owns what the program is shown and what counts as its word; a program that break
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import tempfile
 from collections.abc import Sequence
@@ -100,7 +99,7 @@ class CommandAssessor:
             work=Path(place).resolve(),
             readable=self._program.readable,
             seconds=seconds,
-            cpu_seconds=math.ceil(seconds),
+            cpu_seconds=int(seconds) + 1,  # always after the deadline, which says what it was
             memory_mb=self._program.memory_mb,
         )
 
